@@ -10,8 +10,6 @@ export interface Person {
 export interface Platform {
   readonly url: string;
   readonly admin: Person;
-  /** The port of the endpoint that `ENDPOINT_CONNECTORS` names. */
-  readonly endpointPort: number;
   /** Calls the API with the session of a person; the administrator's by default. */
   call<Body>(method: string, path: string, body?: object, as?: Person): Promise<Body>;
   createMember(name: string): Promise<Person>;
@@ -21,7 +19,7 @@ export interface Platform {
 
 /** Creates an organisation, with an SMTP server that accepts every mail. */
 export async function createOrganisation(): Promise<Platform> {
-  const { url, smtpPort, endpointPort, identityDatabaseUrl, organisation } = await testPlatform();
+  const { url, smtpPort, identityDatabaseUrl, organisation } = await testPlatform();
   const { admin } = await organisation();
   const client = createClient(url, admin);
   await client.call('POST', '/api/v1/configurationManager/smtpConfig', {
@@ -34,7 +32,6 @@ export async function createOrganisation(): Promise<Platform> {
     ...client,
     url,
     admin,
-    endpointPort,
     ageSessions: ({ email }) =>
       withAdmin(identityDatabaseUrl, async (database) => {
         await database.query(

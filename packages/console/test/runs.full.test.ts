@@ -1,23 +1,31 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import { describeWith, ENDPOINT_CONNECTORS, waitFor } from '@platform/testing';
+import type { AddressInfo } from 'node:net';
+import { describeWith, waitFor } from '@platform/testing';
 import { copy, findBarriers, findBarriersInLooks, useConsole } from './console.js';
 import { expectSoundDialog } from './dialog-checks.js';
 import { press } from './focus.js';
 
 const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
 
-const [FIRST, SECOND] = ENDPOINT_CONNECTORS;
+const FIRST = 'files_1';
+const SECOND = 'files_2';
 const NAMES = { [FIRST]: 'Cloud files', [SECOND]: 'Cloud files 2' } as const;
 
 describeWith('chromium', 'the page of a run', () => {
-  /** Answers of the connectors' endpoint that a test has yet to give. */
+  /** Answers of the endpoint that a test has yet to give. */
   const held: ServerResponse[] = [];
   const server = createServer((_request, response) => void held.push(response));
   const using = useConsole();
+  let endpointId: string;
   beforeAll(async () => {
-    server.listen(using.platform.endpointPort, '127.0.0.1');
+    server.listen(0, '127.0.0.1');
     await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const path = '/api/v1/crawlingManager/endpoints';
+    ({ endpointId } = (
+      await using.platform.call<{ data: { endpointId: string } }>('POST', path, { url })
+    ).data);
   });
   afterAll(() => {
     server.closeAllConnections();
@@ -33,7 +41,11 @@ describeWith('chromium', 'the page of a run', () => {
   };
   const run = async (connector: string): Promise<string> => {
     const path = `/api/v1/crawlingManager/${connector}`;
-    await using.platform.call('POST', `${path}/schedule`, { scheduleConfig });
+    await using.platform.call('POST', `${path}/schedule`, {
+      scheduleConfig,
+      worker: 'endpoint',
+      endpointId,
+    });
     const { data } = await using.platform.call<{ data: { runId: string } }>('POST', `${path}/run`);
     return data.runId;
   };

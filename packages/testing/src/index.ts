@@ -13,7 +13,6 @@ export { describeDatabase, describePrismaSchema } from './describe-schema.js';
 export { ADMIN_URL_VARIABLE } from './environment.js';
 export { ensureInspector } from './inspector.js';
 export { ENCRYPTION_KEYS, SERVICE_SECRET, type TestOrganisation } from './lazy/identity.js';
-export { ENDPOINT_CONNECTORS } from './lazy/platform.js';
 export { type LazyServices, startLazyServices } from './lazy/lazy-services.js';
 export {
   type OwnKafka,

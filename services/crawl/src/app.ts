@@ -1,5 +1,5 @@
 import { openIdentityClient, registerRemoteAuth } from '@platform/auth';
-import { type Connector, readEvents, startFactSender } from '@platform/events';
+import { readEvents, startFactSender } from '@platform/events';
 import {
   type App,
   createApp,
@@ -39,8 +39,7 @@ import { createWorkListener } from './db/work-listener.js';
 import { notifyWork } from './db/work.js';
 import { registerQueueUp } from './engine/metrics.js';
 import { createRunLifecycle } from './engine/run-lifecycle.js';
-import { createOrganisationEndpoints, type OrganisationEndpoints } from './engine/organisation-endpoints.js';
-import { ANY_CONNECTOR } from './engine/tasks/endpoint-config.js';
+import { createOrganisationEndpoints } from './engine/organisation-endpoints.js';
 import type { CrawlQueues } from './queue/queues.js';
 import { openQueueing } from './queueing.js';
 import type { Resources } from './resources.js';
@@ -58,13 +57,11 @@ async function registerApi(
   {
     queues,
     box,
-    endpoints,
     onDueAt,
     onEvent,
   }: {
     queues: CrawlQueues;
     box: SecretBox;
-    endpoints: OrganisationEndpoints;
     onDueAt: (at: number) => void;
     onEvent: () => void;
   },
@@ -72,8 +69,6 @@ async function registerApi(
   const { config, resources, clock, shutdown } = deps;
   const { pool, prisma, log } = resources;
   const overdueGraceMs = config.OVERDUE_GRACE_MS;
-  const hasEndpoint = (connector: Connector) =>
-    config.TASKS.has(connector) || config.TASKS.has(ANY_CONNECTOR);
   const onClaimable = ({ orgId }: { readonly orgId: string }) => {
     void notifyWork(pool, [orgId]).catch((error: unknown) => {
       log.warn({ err: error }, 'failed to wake the workers that wait');
@@ -81,10 +76,17 @@ async function registerApi(
   };
   const instances = createInstanceService({ pool, clock });
   const { isOwner } = instances;
-  const schedules = createScheduleService({ pool, onDueAt, clock, overdueGraceMs, hasEndpoint });
+  const schedules = createScheduleService({ pool, onDueAt, clock, overdueGraceMs });
   scheduleRoutes(app, schedules, isOwner);
   nextRunRoutes(app, createNextRunsService({ pool, clock }), isOwner);
-  runRoutes(app, createRunService({ pool, prisma, queues, clock, hasEndpoint, onClaimable }), isOwner);
+  runRoutes(app, createRunService({ pool, prisma, queues, clock, onClaimable }), isOwner);
+  const endpoints = createOrganisationEndpoints({
+    pool,
+    clock,
+    box,
+    allowedTargets: config.ENDPOINT_ALLOWED_TARGETS,
+  });
+  shutdown.on('close', 'endpoints', endpoints.close);
   endpointRoutes(app, createEndpointService({ pool, clock, endpoints }));
   connectorInstanceRoutes(app, instances);
   const hooks = createHookService({
@@ -108,7 +110,6 @@ async function registerApi(
     clock,
     times,
     failingAfter: config.FAILING_AFTER,
-    hasEndpoint,
     onEvent,
   });
   const recordSighting = createWorkerSightings({ pool, clock });
@@ -136,7 +137,7 @@ async function registerApi(
 
 /** Builds the API, the worker or both, depending on the role. `main.ts` adds the listener. */
 export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
-  const { config, resources, clock, shutdown } = deps;
+  const { config, resources, clock } = deps;
   const service = await createApp({
     service: 'crawl',
     title: 'Crawl',
@@ -157,15 +158,8 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
     keys: config.ENCRYPTION_KEYS,
     sealed: ['select secrets_sealed from endpoints', 'select secrets_sealed from hooks'],
   });
-  const endpoints = createOrganisationEndpoints({
-    pool: resources.pool,
-    clock,
-    box,
-    allowedTargets: config.ENDPOINT_ALLOWED_TARGETS,
-  });
-  shutdown.on('close', 'endpoints', endpoints.close);
   const work =
-    config.ROLE === 'api' ? undefined : startWorkers({ ...deps, ...queueing, registry: metrics, endpoints });
+    config.ROLE === 'api' ? undefined : startWorkers({ ...deps, ...queueing, registry: metrics, box });
   // Of the API, only "run now" needs the queue, and it fails with 503 by itself. A worker does nothing without the
   // queue, and verifies no request.
   if (config.ROLE === 'worker') {
@@ -183,7 +177,6 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
   await registerApi(app, deps, {
     queues,
     box,
-    endpoints,
     onDueAt: (at) => work?.dispatcher.wakeAt(at),
     onEvent: () => work?.onEvent(),
   });

@@ -10,10 +10,8 @@ import {
   serviceVariables,
   text,
   url,
-  type Values,
   withDefault,
 } from '@platform/service-kit';
-import { findTaskContradictions, taskEndpoints, taskSecrets } from './engine/tasks/endpoint-config.js';
 
 const databaseUrl = url(['postgres:', 'postgresql:'], 'postgresql://user:password@host:5432/crawl');
 
@@ -29,8 +27,6 @@ export const crawlVariables = {
   ...kafkaVariables,
   KAFKA_TOPIC: withDefault(text('the name of a topic'), syncEvents.topic),
   ...identityClientVariables('crawl'),
-  TASKS: withDefault(taskEndpoints, new Map<string, string>()),
-  TASK_SECRETS: withDefault(taskSecrets, new Map<string, readonly Buffer[]>()),
   /** What seals the secrets of endpoints and hooks. */
   ENCRYPTION_KEYS: encryptionKeys,
   /** Targets of these endpoints that are allowed in addition to public addresses with TLS. */
@@ -54,12 +50,7 @@ export const crawlVariables = {
   MISFIRE_GRACE_MS: withDefault(integer(100, 86_400_000), 300_000),
 } as const;
 
-const findContradictions = (values: Partial<Values<typeof crawlVariables>>): string[] => [
-  ...findKafkaContradictions(values),
-  ...findTaskContradictions(values),
-];
-
 export const loadCrawlConfig = (env: NodeJS.ProcessEnv) =>
-  loadConfig(env, crawlVariables, findContradictions);
+  loadConfig(env, crawlVariables, findKafkaContradictions);
 
 export type CrawlConfig = ReturnType<typeof loadCrawlConfig>;

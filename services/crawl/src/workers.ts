@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createOutboxRetention, startOutbox, syncEvents } from '@platform/events';
-import { createPool, type ServiceDeps } from '@platform/service-kit';
+import { createPool, type SecretBox, type ServiceDeps } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Registry } from 'prom-client';
 import type { CrawlConfig } from './config.js';
@@ -13,8 +13,8 @@ import { createDispatcher, type Dispatcher } from './engine/dispatcher.job.js';
 import { createCrawlMetrics, registerBacklog } from './engine/metrics.js';
 import { createRunLifecycle } from './engine/run-lifecycle.js';
 import { createTaskCancellations } from './engine/task-cancellations.job.js';
-import type { OrganisationEndpoints } from './engine/organisation-endpoints.js';
-import { createTasks } from './engine/tasks.js';
+import { createOrganisationEndpoints } from './engine/organisation-endpoints.js';
+import { toTask } from './engine/tasks.js';
 import type { Queueing } from './queueing.js';
 import type { Resources } from './resources.js';
 
@@ -26,7 +26,7 @@ const STOP_MS = 8_000;
 
 interface WorkerDeps extends ServiceDeps<CrawlConfig, Resources>, Queueing {
   readonly registry: Registry;
-  readonly endpoints: OrganisationEndpoints;
+  readonly box: SecretBox;
 }
 
 /**
@@ -62,7 +62,7 @@ export const toRunTimes = (config: CrawlConfig) => ({
 
 /** Starts the half of the service that runs the crawls. @returns what the API calls after a change or an event. */
 export function startWorkers(deps: WorkerDeps): { dispatcher: Dispatcher; onEvent: () => void } {
-  const { config, resources, queueBackend, queues, shutdown, clock } = deps;
+  const { config, resources, queueBackend, queues, box, shutdown, clock } = deps;
   const { log } = resources;
   const metrics = createCrawlMetrics(deps.registry);
   const pool = openPool(deps);
@@ -73,14 +73,13 @@ export function startWorkers(deps: WorkerDeps): { dispatcher: Dispatcher; onEven
   const { leaseMs } = times;
   const activeRuns = createActiveRuns({ pool, clock, leaseMs, log });
   const stopping = new AbortController();
-  const tasks = createTasks({
-    endpoints: config.TASKS,
-    secrets: config.TASK_SECRETS,
+  const endpoints = createOrganisationEndpoints({
+    pool,
     clock,
-    organisationEndpoints: deps.endpoints,
+    box,
+    allowedTargets: config.ENDPOINT_ALLOWED_TARGETS,
   });
-  const { cancel: cancelTask } = tasks;
-  const cancellations = createTaskCancellations({ pool, cancelTask, clock, metrics, log });
+  const cancellations = createTaskCancellations({ pool, endpoints, clock, metrics, log });
   cancellations.start();
   const dispatcher = createDispatcher({
     pool,
@@ -104,11 +103,10 @@ export function startWorkers(deps: WorkerDeps): { dispatcher: Dispatcher; onEven
       clock,
       times,
       failingAfter: config.FAILING_AFTER,
-      hasEndpoint: tasks.has,
       onEvent,
     }),
     activeRuns,
-    getTask: tasks.get,
+    getTask: (run) => toTask(endpoints, run),
     saveProgress: (run, progress) => saveProgress(pool, run, progress),
     saveEndpointState: (run, wait) => saveEndpointState(pool, run, new Date(clock()), wait),
     saveTaskLocation: (run, location) => saveTaskLocation(pool, run, location, new Date(clock())),
@@ -151,7 +149,7 @@ export function startWorkers(deps: WorkerDeps): { dispatcher: Dispatcher; onEven
     limit.abort();
     stopping.abort();
     activeRuns.stop();
-    await tasks.close();
+    await endpoints.close();
   });
   return { dispatcher, onEvent };
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,12 +10,6 @@ import { createOrganisationCreator, PASSWORD, type TestOrganisation } from './id
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const START_MS = 180_000;
 
-/**
- * The connectors whose runs call an endpoint that one test file may open, and no other one may run; those of the others
- * complete at once.
- */
-export const ENDPOINT_CONNECTORS = ['files_1', 'files_2'] as const;
-
 export interface PlatformAddresses {
   readonly url: string;
   /** The port of the SMTP server that accepts every mail. */
@@ -25,11 +18,6 @@ export interface PlatformAddresses {
   readonly inboxPort: number;
   /** The administrator of the organisation that the platform was started with. */
   readonly firstAdmin: TestOrganisation['admin'];
-  /**
-   * The port at which crawl calls the endpoint of {@link ENDPOINT_CONNECTORS}. Nothing listens there until one test
-   * file does.
-   */
-  readonly endpointPort: number;
   /** Identity's database, for what only time could bring about: the service runs by the real clock. */
   readonly identityDatabaseUrl: string;
 }
@@ -45,7 +33,6 @@ export async function startSharedPlatform(): Promise<SharedPlatform> {
   const dataDir = await makeTemporaryDir('platform-test-');
   const postgres = await startOwnPostgres();
   const [port, smtpPort, inboxPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
-  const endpointPort = await findFreePort();
   const firstAdmin = { email: 'admin@example.com', password: PASSWORD };
   const options = {
     port,
@@ -56,8 +43,6 @@ export async function startSharedPlatform(): Promise<SharedPlatform> {
     'admin-email': firstAdmin.email,
     'admin-password': firstAdmin.password,
   };
-  const secret = `whsec_${randomBytes(32).toString('base64')}`;
-  const forEndpoints = (value: string) => ENDPOINT_CONNECTORS.map((name) => `${name}=${value}`).join();
   const server = await launchChildServer({
     name: 'the platform',
     command: [
@@ -76,9 +61,8 @@ export async function startSharedPlatform(): Promise<SharedPlatform> {
       MCP_SERVER_ALLOWED_TARGETS: '127.0.0.0/8',
       IDENTITY_PROVIDER_ALLOWED_TARGETS: '127.0.0.0/8',
       DESTINATION_ALLOWED_TARGETS: '127.0.0.0/8',
+      ENDPOINT_ALLOWED_TARGETS: '127.0.0.0/8',
       RETRY_DELAY_MS: '100',
-      TASKS: forEndpoints(`http://127.0.0.1:${endpointPort}`),
-      TASK_SECRETS: forEndpoints(secret),
     }),
     ready: /Stop with Ctrl-C/,
     fault: /Error|failed/,
@@ -92,7 +76,6 @@ export async function startSharedPlatform(): Promise<SharedPlatform> {
       smtpPort,
       inboxPort,
       firstAdmin,
-      endpointPort,
       identityDatabaseUrl: postgres.url('identity'),
     },
     createOrganisation: createOrganisationCreator(postgres.url('identity')),

@@ -6,8 +6,8 @@ export interface TaskToCancel {
   readonly runId: string;
   readonly orgId: string;
   readonly connector: Connector;
-  /** The organisation's endpoint that has it; null when it is the operator's. */
-  readonly endpointId: string | null;
+  /** The endpoint that has it. */
+  readonly endpointId: string;
   readonly location: string;
   readonly requestId: string;
   readonly createdAt: Date;

@@ -1,7 +1,7 @@
 import { givenInstant } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { CRON_PATTERN } from './parse-cron.js';
-import { type RunWorker, runWorkers } from './run-worker.js';
+import { RUN_WORKER, type RunWorker, runWorkers } from './run-worker.js';
 
 /*
  * The schedule configuration (CRAWL-4). Each type is validated with its own schema rather than with one union, so
@@ -134,13 +134,12 @@ export const optionProperties = {
   worker: Type.Unsafe<RunWorker>({
     enum: [...runWorkers],
     default: 'event',
-    description:
-      '`event`: the run publishes its event, and whoever consumes it does the work. `pull`: a worker claims the run. `endpoint`: the endpoint `endpointId` crawls.',
+    description: RUN_WORKER,
   }),
   endpointId: Type.Optional(
     Type.String({
       format: 'uuid',
-      description: 'With `worker: endpoint` alone: an endpoint of the organisation.',
+      description: 'With `worker: endpoint` alone: the endpoint.',
     }),
   ),
   fullEvery: Type.Optional(

@@ -1,4 +1,4 @@
-import { type Connector, createSyncEvent } from '@platform/events';
+import { createSyncEvent } from '@platform/events';
 import { type Clock, createBatcher, currentTraceparent, inTransaction } from '@platform/service-kit';
 import type pg from 'pg';
 import {
@@ -59,12 +59,10 @@ export function createRunLifecycle(deps: {
   readonly times: RunTimes;
   /** After so many failed runs of a connector in a row, administrators are mailed. */
   readonly failingAfter: number;
-  /** Returns whether the connector has an endpoint, which crawls as a run's mode says. */
-  readonly hasEndpoint: (connector: Connector) => boolean;
   /** Called after each commit that stored an event in the outbox. */
   readonly onEvent: () => void;
 }) {
-  const { pool, clock, times, failingAfter, hasEndpoint, onEvent } = deps;
+  const { pool, clock, times, failingAfter, onEvent } = deps;
 
   let calls = 0;
   /** Two deliveries of the same run must not share a claim. */
@@ -111,7 +109,7 @@ export function createRunLifecycle(deps: {
   ): Promise<boolean> {
     const now = clock();
     // If only the event asks for the crawl, nothing has been crawled yet, so nothing that was not seen is gone.
-    const isCrawled = run.worker !== 'event' || hasEndpoint(run.connector);
+    const isCrawled = run.worker !== 'event';
     // An endpoint may have counted by heartbeats before it said by its answer that it is done.
     const counters =
       result?.counters ?? (isCrawled ? (await findWork(pool, run))?.sliceCounters : undefined) ?? {};

@@ -2,7 +2,8 @@ import { type Clock, createPeriodicTask, type Logger } from '@platform/service-k
 import type pg from 'pg';
 import { deleteTaskToCancel, takeTasksToCancel, type TaskToCancel } from '../db/task-cancellations.js';
 import type { CrawlMetrics } from './metrics.js';
-import type { Tasks } from './tasks.js';
+import type { OrganisationEndpoints } from './organisation-endpoints.js';
+import { cancelRemoteTask } from './tasks.js';
 
 /** After this time the task of an unavailable endpoint is given up. */
 const GIVE_UP_AFTER_MS = 3_600_000;
@@ -17,17 +18,17 @@ const BATCH = 20;
  */
 export function createTaskCancellations(deps: {
   readonly pool: pg.Pool;
-  readonly cancelTask: Tasks['cancel'];
+  readonly endpoints: Pick<OrganisationEndpoints, 'find'>;
   readonly clock: Clock;
   readonly metrics: Pick<CrawlMetrics, 'repairs'>;
   readonly log: Logger;
 }) {
-  const { pool, cancelTask, clock, metrics, log } = deps;
+  const { pool, endpoints, clock, metrics, log } = deps;
 
   async function cancel(task: TaskToCancel): Promise<void> {
     const { runId, connector, createdAt } = task;
     try {
-      await cancelTask(task);
+      await cancelRemoteTask(endpoints, task);
       metrics.repairs.inc({ kind: 'cancelled_task' });
     } catch (error) {
       const isGivenUp = clock() - createdAt.getTime() > GIVE_UP_AFTER_MS;

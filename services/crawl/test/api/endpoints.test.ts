@@ -65,7 +65,6 @@ describe('endpoints of an organisation', () => {
     const runId = await run();
     expect(await waitForRun(runId, 'completed')).toMatchObject({
       worker: 'endpoint',
-      isWorkerSet: true,
       endpoint: { id: endpointId, name: 'The wiki' },
     });
     for (const [q, expected] of [

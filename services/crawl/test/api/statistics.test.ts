@@ -1,12 +1,13 @@
 import { waitFor } from '@platform/testing';
 import { createCrawls, daily } from '../support/crawls.js';
-import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
+import { type Endpoint, json, registerEndpoint, startEndpoint } from '../support/endpoint.js';
 import { type Platform, startPlatform } from '../support/platform.js';
 
 describe('the statistics', () => {
   let platform: Platform;
   let endpoint: Endpoint;
   const crawls = createCrawls(() => platform);
+  let worker: object;
   beforeAll(async () => {
     endpoint = await startEndpoint();
     endpoint.answer = ({ body }, response) => {
@@ -15,8 +16,9 @@ describe('the statistics', () => {
       else endpoint.held.push(response);
     };
     // One of two runs of a connector waits, and a retry is delayed for longer than the test takes.
-    const env = { TASKS: `*=${endpoint.url}`, QUEUE_CONCURRENCY: '1', RETRY_DELAY_MS: '600000' };
+    const env = { QUEUE_CONCURRENCY: '1', RETRY_DELAY_MS: '600000' };
     platform = await startPlatform({ backend: 'postgres', env });
+    ({ worker } = await registerEndpoint(platform, endpoint.url));
   });
   afterAll(async () => {
     await platform.close();
@@ -31,11 +33,14 @@ describe('the statistics', () => {
       waiting: 0, active: 0, completed: 0, failed: 0, delayed: 0, paused: 0, repeatable: 0, total: 0,
     });
     const other = await platform.createOrganisation();
-    const scheduleConfig = daily;
     const schedule = (connector: string, more: object = {}, token = platform.admin.token) =>
-      platform.call('POST', `/${connector}/schedule`, { token, body: { scheduleConfig, ...more } });
+      platform.call('POST', `/${connector}/schedule`, {
+        token,
+        body: { scheduleConfig: daily, ...worker, ...more },
+      });
     // A run of another organisation takes up the concurrency of files_2.
-    await schedule('files_2', {}, other.token);
+    const ofOther = await registerEndpoint(platform, endpoint.url, other.token);
+    await schedule('files_2', ofOther.worker, other.token);
     expect((await platform.call('POST', '/files_2/run', { token: other.token })).status).toBe(202);
     await waitFor(() => endpoint.held.length === 1, { what: "the other's order" });
 

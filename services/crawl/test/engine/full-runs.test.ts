@@ -11,15 +11,18 @@ describe('the event of a full run', () => {
   const rows = useRunRows();
 
   /** Completes the second full run of a connector, at its second attempt. @param reports - the endpoint says itself that it is done. */
-  async function complete(hasEndpoint: boolean, reports = false): Promise<SyncEvent['payload'] | undefined> {
-    const { id, orgId, claim } = await rows.scheduleDaily();
+  async function complete(
+    worker: 'event' | 'endpoint',
+    reports = false,
+  ): Promise<SyncEvent['payload'] | undefined> {
+    const { id, orgId, claim } = await rows.scheduleDaily(worker);
     await rows.pool.query('update schedules set full_every_days = 1 where id = $1', [id]);
     const lastFullAt = new Date(at - DAY_MS);
     await rows.pool.query(
       `insert into connector_states (org_id, connector, last_full_at) values ($1, 'files_1', $2)`,
       [orgId, lastFullAt],
     );
-    const lifecycle = rows.newLifecycle(hasEndpoint);
+    const lifecycle = rows.newLifecycle();
     await lifecycle.fail(await claim(), 'no');
     rows.now += 1_000;
     const second = await claim();
@@ -30,7 +33,7 @@ describe('the event of a full run', () => {
       [orgId],
     );
     expect(states).toEqual([
-      { last_full_at: hasEndpoint ? new Date(at) : lastFullAt, full_started_at: null },
+      { last_full_at: worker === 'endpoint' ? new Date(at) : lastFullAt, full_started_at: null },
     ]);
     const found = await rows.pool.query<{ event: SyncEvent }>(
       'select event from outbox.events where org_id = $1::text',
@@ -43,11 +46,11 @@ describe('the event of a full run', () => {
     ['has crawled', false],
     ['has crawled and reported it', true],
   ])('names its own start when its endpoint %s', async (_title, reports) => {
-    expect(await complete(true, reports)).toMatchObject({ mode: 'full', fullStartedAt: String(at) });
+    expect(await complete('endpoint', reports)).toMatchObject({ mode: 'full', fullStartedAt: String(at) });
   });
 
   it('has what its endpoint counted in the attempt, whoever asks it', async () => {
-    const { orgId, claim } = await rows.scheduleDaily();
+    const { orgId, claim } = await rows.scheduleDaily('endpoint');
     const lifecycle = rows.newLifecycle();
     const report = async (items: number, run: ClaimedRow) => {
       const given = { at: new Date(rows.now), leaseUntil: new Date(rows.now + 1), progress: undefined };
@@ -73,7 +76,7 @@ describe('the event of a full run', () => {
   });
 
   it('says nothing of a full crawl when nobody has crawled', async () => {
-    const payload = await complete(false);
+    const payload = await complete('event');
     expect(payload).toHaveProperty('runId');
     expect(payload).not.toHaveProperty('mode');
     expect(payload).not.toHaveProperty('fullStartedAt');
@@ -82,21 +85,21 @@ describe('the event of a full run', () => {
   it.each([
     [
       'is left to the next worker by a run that crawls nothing',
-      false,
+      'event',
       { checkpoint: '"half"', full_started_at: new Date(at - DAY_MS), last_full_at: null },
     ],
     [
       'is overtaken by the full crawl of an endpoint',
-      true,
+      'endpoint',
       { checkpoint: null, full_started_at: null, last_full_at: new Date(at) },
     ],
-  ] as const)('a full crawl that workers have begun %s', async (_title, hasEndpoint, state) => {
-    const { orgId, claim } = await rows.scheduleDaily();
+  ] as const)('a full crawl that workers have begun %s', async (_title, worker, state) => {
+    const { orgId, claim } = await rows.scheduleDaily(worker);
     await rows.pool.query(
       `insert into connector_states (org_id, connector, checkpoint, full_started_at) values ($1, 'files_1', '"half"', $2)`,
       [orgId, new Date(at - DAY_MS)],
     );
-    expect(await rows.newLifecycle(hasEndpoint).complete(await claim())).toBe(true);
+    expect(await rows.newLifecycle().complete(await claim())).toBe(true);
     const found = await rows.pool.query(
       'select checkpoint, full_started_at, last_full_at from connector_states where org_id = $1',
       [orgId],

@@ -1,43 +1,40 @@
-import { randomUUID } from 'node:crypto';
 import { createLogger } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
 import { Registry } from 'prom-client';
+import { Agent } from 'undici';
 import { cancelRun } from '../../src/db/cancel-run.js';
 import { type ClaimedRow, saveTaskLocation } from '../../src/db/claimed-runs.js';
 import { pauseSchedule, removeSchedules } from '../../src/db/schedules.js';
 import { createCrawlMetrics } from '../../src/engine/metrics.js';
 import { createTaskCancellations } from '../../src/engine/task-cancellations.job.js';
-import { createTasks, type Tasks } from '../../src/engine/tasks.js';
 import { type Endpoint, startEndpoint } from '../support/endpoint.js';
 import { times, useRunRows } from '../support/run-rows.js';
 
 describe('the remote task of an attempt that ended without a report from its endpoint', () => {
   const rows = useRunRows();
   let endpoint: Endpoint;
-  let tasks: Tasks;
+  const dispatcher = new Agent();
   beforeAll(async () => {
     endpoint = await startEndpoint();
-    const secrets = new Map([['files_1', [Buffer.alloc(32)]]]);
-    tasks = createTasks({
-      endpoints: new Map([['files_1', endpoint.url]]),
-      secrets,
-      clock: () => rows.now,
-      organisationEndpoints: { find: async () => undefined },
-    });
   });
   beforeEach(async () => {
     endpoint.asked.length = 0;
     await rows.pool.query('truncate tasks_to_cancel');
   });
   afterAll(async () => {
-    await tasks.close();
+    await dispatcher.close();
     await endpoint.stop();
   });
 
   async function cancelTasks(): Promise<void> {
     const cancellations = createTaskCancellations({
       pool: rows.pool,
-      cancelTask: tasks.cancel,
+      endpoints: {
+        find: async () => ({
+          url: new URL(endpoint.url),
+          access: { dispatcher, getSecrets: () => [Buffer.alloc(32)], clock: () => rows.now },
+        }),
+      },
       clock: () => rows.now,
       metrics: createCrawlMetrics(new Registry()),
       log: createLogger('test', 'silent'),
@@ -75,7 +72,7 @@ describe('the remote task of an attempt that ended without a report from its end
         cancelRun(rows.pool, { ...key, runId }, new Date(rows.now), null),
     ],
   ])('is cancelled once when its run %s', async (_how, end) => {
-    const run = await (await rows.scheduleDaily()).claim();
+    const run = await (await rows.scheduleDaily('endpoint')).claim();
     await saveLocation(run);
     await cancelTasks();
     expect(getCancellations()).toEqual([]);
@@ -86,7 +83,7 @@ describe('the remote task of an attempt that ended without a report from its end
   });
 
   it('is cancelled when the schedule was paused before its location was stored', async () => {
-    const { orgId, claim } = await rows.scheduleDaily();
+    const { orgId, claim } = await rows.scheduleDaily('endpoint');
     const run = await claim();
     await pauseSchedule(rows.pool, { orgId, at: new Date(rows.now) }, null);
     await saveLocation(run);
@@ -95,7 +92,7 @@ describe('the remote task of an attempt that ended without a report from its end
   });
 
   it('is not cancelled when the endpoint has said that it failed, nor while another worker follows it', async () => {
-    const { claim } = await rows.scheduleDaily();
+    const { claim } = await rows.scheduleDaily('endpoint');
     const first = await claim();
     await saveLocation(first);
     rows.now += times.leaseMs + 1;
@@ -108,17 +105,7 @@ describe('the remote task of an attempt that ended without a report from its end
   });
 
   it('is cancelled at the endpoint that got the order when its run has left the history', async () => {
-    const { orgId, claim, id } = await rows.scheduleDaily();
-    const endpointId = randomUUID();
-    await rows.pool.query(
-      `insert into endpoints (id, org_id, url, description, secrets_sealed, created_by, created_at)
-       values ($1, $2, $3, '', '', $1, now())`,
-      [endpointId, orgId, endpoint.url],
-    );
-    await rows.pool.query(`update schedules set worker = 'endpoint', endpoint_id = $2 where id = $1`, [
-      id,
-      endpointId,
-    ]);
+    const { orgId, claim, endpointId } = await rows.scheduleDaily('endpoint');
     const run = await claim();
     await saveLocation(run);
     await pauseSchedule(rows.pool, { orgId, at: new Date(rows.now) }, null);
@@ -128,7 +115,7 @@ describe('the remote task of an attempt that ended without a report from its end
   });
 
   it('is cancelled when the workers of its run keep vanishing', async () => {
-    const { claim, deliver } = await rows.scheduleDaily();
+    const { claim, deliver } = await rows.scheduleDaily('endpoint');
     for (let count = 0; count < 4; count += 1) {
       await saveLocation(await claim());
       rows.now += times.leaseMs + 1;
@@ -140,7 +127,7 @@ describe('the remote task of an attempt that ended without a report from its end
   });
 
   it('is cancelled later when its endpoint is unavailable', async () => {
-    const { orgId, claim } = await rows.scheduleDaily();
+    const { orgId, claim } = await rows.scheduleDaily('endpoint');
     await saveLocation(await claim());
     await pauseSchedule(rows.pool, { orgId, at: new Date(rows.now) }, null);
     await endpoint.stop();
@@ -154,7 +141,7 @@ describe('the remote task of an attempt that ended without a report from its end
   });
 
   it('is not cancelled when the connector has another endpoint by then', async () => {
-    const { orgId, claim } = await rows.scheduleDaily();
+    const { orgId, claim } = await rows.scheduleDaily('endpoint');
     await saveLocation(await claim(), 'http://127.0.0.1:9/tasks/7');
     await pauseSchedule(rows.pool, { orgId, at: new Date(rows.now) }, null);
     await cancelTasks();

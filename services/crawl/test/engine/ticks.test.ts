@@ -16,7 +16,7 @@ describe('ticks', () => {
 
   it('a run is claimed with one statement, and its end, event and counts are written with another', async () => {
     const { id, orgId, deliver } = await rows.scheduleDaily();
-    const lifecycle = rows.newLifecycle(false);
+    const lifecycle = rows.newLifecycle();
     const delivery = await deliver();
     if (!delivery) throw new Error('not delivered');
     const statements = jest.spyOn(pg.Client.prototype, 'query');

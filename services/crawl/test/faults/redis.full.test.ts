@@ -40,7 +40,8 @@ describeWith('own-redis', 'a flush, a hang and an outage of Redis', () => {
     await runs.platform.redis?.flush();
     expect(await findLimit()).toBeNull();
     const other = await runs.platform.createOrganisation();
-    const asOther = { token: other.token, body: { scheduleConfig: daily } };
+    const body = { scheduleConfig: daily, ...(await runs.register(other)) };
+    const asOther = { token: other.token, body };
     await runs.platform.call('POST', '/files_1/schedule', asOther);
     expect((await runs.platform.call('POST', '/files_1/run', { token: other.token })).status).toBe(202);
     expect(await findLimit()).toBe(2);

@@ -13,13 +13,14 @@ const postponed: readonly Connector[] = ['files_3', 'chat_1'];
 describeEachBackend('stopping runs on %s', (backend) => {
   // A retry is delayed for longer than the test takes, and no lease expires.
   const env = { RETRY_DELAY_MS: '600000', STALLED_INTERVAL_MS: '30000' };
-  const runs = useEndpointRuns(backend, { connectors: ['*'], env });
+  const runs = useEndpointRuns(backend, { isOfAll: true, env });
   const { crawls } = runs;
   const post = (path: string) => runs.platform.call('POST', path);
 
   it('aborts runs that are active, wait for a retry or are postponed, by a pause, a removal and the removal of all (CRAWL-20)', async () => {
     const other = await runs.platform.createOrganisation();
     const asOther = { token: other.token };
+    const worker = await runs.register(other);
     runs.endpoint.answer = ({ body }, response) => {
       if (failing.includes(body?.connector)) json(response, 500);
       else if (postponed.includes(body?.connector)) json(response, 503, {}, { 'retry-after': '600' });
@@ -31,7 +32,7 @@ describeEachBackend('stopping runs on %s', (backend) => {
       await crawls.run(connector);
     }
     for (const connector of ['wiki_1', 'db_1', 'chat_1']) {
-      const body = { scheduleConfig: { scheduleType: 'hourly', minute: 7 } };
+      const body = { scheduleConfig: { scheduleType: 'hourly', minute: 7 }, ...worker };
       await runs.platform.call('POST', `/${connector}/schedule`, { ...asOther, body });
       await runs.platform.call('POST', `/${connector}/run`, asOther);
     }

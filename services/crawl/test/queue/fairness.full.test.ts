@@ -13,17 +13,22 @@ describeEachBackend('the queue of many organisations on %s', (backend) => {
   const env = { QUEUE_CONCURRENCY: String(LIMIT), STALLED_INTERVAL_MS: '30000' };
   const runs = useEndpointRuns(backend, { env });
   let organisations: Organisation[];
+  const workers = new Map<Organisation, object>();
   beforeAll(async () => {
     organisations = [runs.platform.admin];
     while (organisations.length < LIMIT + 2) organisations.push(await runs.platform.createOrganisation());
+    for (const organisation of organisations) workers.set(organisation, await runs.register(organisation));
   });
   beforeEach(() => runs.endpoint.hold());
   afterEach(async () => {
     for (const { token } of organisations) await runs.platform.call('DELETE', '/schedule/all', { token });
   });
 
-  const schedule = ({ token }: Organisation, more: object = {}) =>
-    runs.platform.call('POST', '/files_1/schedule', { token, body: { scheduleConfig: daily, ...more } });
+  const schedule = (organisation: Organisation, more: object = {}, path = '/files_1') =>
+    runs.platform.call('POST', `${path}/schedule`, {
+      token: organisation.token,
+      body: { scheduleConfig: daily, ...workers.get(organisation), ...more },
+    });
   const run = async ({ token }: Organisation) =>
     (await runs.platform.call('POST', '/files_1/run', { token })).status;
   const waitForOrders = (count: number) =>
@@ -48,7 +53,7 @@ describeEachBackend('the queue of many organisations on %s', (backend) => {
       runs.platform.call(method, path, { token: loud.token, body });
     for (const path of paths) {
       await call('PUT', path, { displayName: path });
-      await call('POST', `${path}/schedule`, { scheduleConfig: daily });
+      await schedule(loud, {}, path);
       expect((await call('POST', `${path}/run`)).status).toBe(202);
     }
     await schedule(quiet);

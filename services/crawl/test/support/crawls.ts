@@ -28,7 +28,11 @@ export interface Crawls {
   expectWhole(): Promise<void>;
 }
 
-export function createCrawls(platform: () => Platform): Crawls {
+/** @param getWorker - returns the fields of a schedule that say who crawls. */
+export function createCrawls(
+  platform: () => Platform,
+  getWorker: (connector: Connector) => object = () => ({}),
+): Crawls {
   const call = (method: string, path: string, body?: unknown) => platform().call(method, path, { body });
   const until = (path: string, wanted: number, body?: () => unknown) =>
     waitFor(
@@ -59,6 +63,7 @@ export function createCrawls(platform: () => Platform): Crawls {
     schedule: (connector, given = daily) =>
       until(`/${connector}/schedule`, 201, () => ({
         scheduleConfig: typeof given === 'function' ? (given as () => object)() : given,
+        ...getWorker(connector),
       })),
     run: async (connector) => (await until(`/${connector}/run`, 202)).body.data.runId,
     runs,

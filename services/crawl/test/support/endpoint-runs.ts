@@ -1,35 +1,35 @@
 import { type OwnPostgres, startOwnPostgres, waitFor } from '@platform/testing';
 import { createCrawls, daily } from './crawls.js';
-import { type Asked, type Endpoint, startEndpoint } from './endpoint.js';
-import { type Backend, type Platform, startPlatform } from './platform.js';
+import { type Asked, type Endpoint, registerEndpoint, startEndpoint } from './endpoint.js';
+import { type Backend, type Organisation, type Platform, startPlatform } from './platform.js';
 
 export const toKeys = (asked: readonly Asked[]) =>
   new Set(asked.map(({ headers }) => headers['idempotency-key']));
 
 /**
- * Gives the tests of a `describe` a platform whose connectors have an endpoint that each test controls. It responds with
- * 200 at the start of each.
+ * Gives the tests of a `describe` a platform, and an endpoint that crawls files_1 and that each test controls. It responds
+ * with 200 at the start of each.
  */
 export function useEndpointRuns(
   backend: Backend,
   options: {
     readonly env?: Record<string, string>;
-    /** The connectors that have the endpoint. Default: files_1. */
-    readonly connectors?: readonly string[];
+    /** Whether it crawls all connectors. */
+    readonly isOfAll?: boolean;
     /** Whether the test stops PostgreSQL. */
     readonly hasOwnPostgres?: boolean;
   } = {},
 ) {
-  const { env = {}, connectors = ['files_1'] } = options;
+  const { env = {}, isOfAll = false } = options;
   let platform: Platform;
   let endpoint: Endpoint;
   let postgres: OwnPostgres | undefined;
+  let worker: object;
   beforeAll(async () => {
     endpoint = await startEndpoint();
     if (options.hasOwnPostgres) postgres = await startOwnPostgres();
-    const TASKS = connectors.map((connector) => `${connector}=${endpoint.url}`).join();
-    const server = postgres && { adminUrl: postgres.url() };
-    platform = await startPlatform({ backend, env: { TASKS, ...env }, ...server });
+    platform = await startPlatform({ backend, env, ...(postgres && { adminUrl: postgres.url() }) });
+    ({ worker } = await registerEndpoint(platform, endpoint.url));
   });
   afterAll(async () => {
     await platform.close();
@@ -43,10 +43,11 @@ export function useEndpointRuns(
     await waitFor(remove, { what: 'the removal of all schedules' });
   });
 
-  const crawls = createCrawls(() => platform);
+  const getWorker = (connector: string) => (isOfAll || connector === 'files_1' ? worker : {});
+  const crawls = createCrawls(() => platform, getWorker);
   const schedule = (body: object = {}, connector = 'files_1') =>
     platform.call('POST', `/${connector}/schedule`, {
-      body: { scheduleConfig: daily, maxRetries: 0, ...body },
+      body: { scheduleConfig: daily, maxRetries: 0, ...getWorker(connector), ...body },
     });
   return {
     get platform() {
@@ -60,6 +61,9 @@ export function useEndpointRuns(
     },
     crawls,
     schedule,
+    /** Lets the endpoint crawl for another organisation. Returns the fields of its schedules that say so. */
+    register: async ({ token }: Organisation) =>
+      (await registerEndpoint(platform, endpoint.url, token)).worker,
     /** Returns the status item of files_1. */
     item: async () => (await platform.call('GET', '/files_1/schedule')).body.data,
     getPosts: () => endpoint.asked.filter(({ method }) => method === 'POST'),

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Platform } from './platform.js';
 
 export interface Asked {
   readonly method: string;
@@ -34,6 +35,16 @@ export interface Endpoint {
   /** Closes all connections and refuses new ones until `start`. */
   stop(): Promise<void>;
   start(): Promise<void>;
+}
+
+/**
+ * Registers an endpoint for an organisation, by default that of the platform's first administrator. Returns its secret,
+ * and the fields of a schedule that it crawls for.
+ */
+export async function registerEndpoint(platform: Platform, url: string, token = platform.admin.token) {
+  const { data } = (await platform.call('POST', '/endpoints', { token, body: { url } })).body;
+  const { endpointId, secret } = data as { endpointId: string; secret: string };
+  return { secret, worker: { worker: 'endpoint', endpointId } } as const;
 }
 
 /** Responds with JSON, unless the request has had its response. */

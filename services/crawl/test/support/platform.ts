@@ -25,11 +25,6 @@ export function describeEachBackend(title: string, body: (backend: Backend) => v
   describe(title.replace('%s', 'postgres'), () => body('postgres'));
 }
 
-/** The secret that signs the requests to every endpoint of a test. */
-export const TASK_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
-/** Returns `TASK_SECRETS` for the endpoints of `TASKS`. */
-const secretsFor = (tasks: string): string => tasks.replaceAll(/=[^,]*/g, `=${TASK_SECRET}`);
-
 export interface Organisation {
   readonly orgId: string;
   /** An administrator's session. */
@@ -84,8 +79,8 @@ export async function startPlatform(options: {
     RETRY_DELAY_MS: '100',
     STALLED_INTERVAL_MS: '1000',
     OVERDUE_GRACE_MS: '1000',
+    ENDPOINT_ALLOWED_TARGETS: '127.0.0.0/8',
     ...(redis !== undefined && { REDIS_URL: redis.url }),
-    ...(options.env?.['TASKS'] !== undefined && { TASK_SECRETS: secretsFor(options.env['TASKS']) }),
     ...options.env,
     ...env,
   });

@@ -8,6 +8,7 @@ import type { DueRun } from '../../src/db/runs.js';
 import type { NewSchedule } from '../../src/db/schedules.js';
 import type { Actor } from '../../src/domain/act.js';
 import type { InstanceKey } from '../../src/domain/instance-key.js';
+import type { RunWorker } from '../../src/domain/run-worker.js';
 import { createDispatcher } from '../../src/engine/dispatcher.job.js';
 import { createCrawlMetrics } from '../../src/engine/metrics.js';
 import { createRunLifecycle } from '../../src/engine/run-lifecycle.js';
@@ -84,21 +85,35 @@ export function useRunRows() {
   });
   beforeEach(() => (rows.now = at));
 
-  async function insertSchedule(type: object) {
+  async function insertEndpoint(orgId: string): Promise<string> {
+    const id = randomUUID();
+    await pool.query(
+      `insert into endpoints (id, org_id, url, description, secrets_sealed, created_by, created_at)
+       values ($1, $2, 'https://crawler.example/', '', '', $1, now())`,
+      [id, orgId],
+    );
+    return id;
+  }
+  async function insertSchedule(type: object, worker: RunWorker = 'event') {
     const [id, orgId] = [randomUUID(), randomUUID()];
+    const endpointId = worker === 'endpoint' ? await insertEndpoint(orgId) : null;
     const config = { ...type, timezone: 'UTC' };
     // oxfmt-ignore
     await pool.query(
       `insert into schedules (id, org_id, connector, user_id, config, priority, max_retries, timeout_ms,
-         state, revision, scheduled_at, next_run_at, anchor_at)
-       values ($1, $2, 'files_1', $3, $4, 5, 1, 60000, 'active', 1, $5, $5, $5)`,
-      [id, orgId, randomUUID(), JSON.stringify({ jitterMs: 0, missedRunPolicy: 'run_once', ...config }), new Date(at)],
+         state, revision, scheduled_at, next_run_at, anchor_at, worker, endpoint_id)
+       values ($1, $2, 'files_1', $3, $4, 5, 1, 60000, 'active', 1, $5, $5, $5, $6, $7)`,
+      [
+        id, orgId, randomUUID(), JSON.stringify({ jitterMs: 0, missedRunPolicy: 'run_once', ...config }), new Date(at),
+        worker, endpointId,
+      ],
     );
     /** Dispatches what is due. Returns the delivery of the schedule's run, if there is one. */
     const deliver = async () => (await dispatch()).find((run) => run.orgId === orgId);
     return {
       id,
       orgId,
+      endpointId,
       connector: 'files_1',
       deliver,
       /** Delivers the run and claims it. */
@@ -150,13 +165,12 @@ export function useRunRows() {
     },
     /** The metrics of the dispatcher. */
     registry,
-    newLifecycle: (hasEndpoint = true) =>
+    newLifecycle: () =>
       createRunLifecycle({
         pool,
         clock: () => rows.now,
         times,
         failingAfter: 3,
-        hasEndpoint: () => hasEndpoint,
         onEvent: () => undefined,
       }),
     dispatch,
@@ -164,7 +178,8 @@ export function useRunRows() {
       const scheduledTime = new Date(at).toISOString();
       return insertSchedule({ scheduleType: 'once', scheduledTime, ...more });
     },
-    scheduleDaily: () => insertSchedule({ scheduleType: 'daily', hour: 0, minute: 0 }),
+    scheduleDaily: (worker?: RunWorker) =>
+      insertSchedule({ scheduleType: 'daily', hour: 0, minute: 0 }, worker),
     scheduleMinutely: (more: object = {}) =>
       insertSchedule({ scheduleType: 'custom', cronExpression: '* * * * *', ...more }),
     /** Returns the runs of a schedule in the order in which they were created. */

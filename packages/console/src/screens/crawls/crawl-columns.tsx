@@ -11,7 +11,7 @@ import { Time } from '../../ui/time.tsx';
 import { useIsVisible } from '../../ui/use-is-visible.ts';
 import { type Act, recentRunsQuery, type Run, type Schedule, toKey } from './api.ts';
 import { ScheduleWords } from './schedule-words.tsx';
-import { describeWorker, Outcome, RunMarks, ScheduleState } from './states.tsx';
+import { Outcome, RunMarks, ScheduleState } from './states.tsx';
 
 interface RowActions {
   edit(schedule: Schedule): void;
@@ -99,8 +99,8 @@ export const createCrawlColumns = (actions: RowActions): readonly DataColumn<Sch
     render: (schedule) => (
       <span className="stack">
         <ScheduleState schedule={schedule} />
-        {!schedule.isWorkerSet && (
-          <span className="wide" title={describeWorker(schedule)}>
+        {schedule.worker === 'event' && (
+          <span className="wide" title={t.workers.event}>
             <Badge tone="notice">{t.noWorker}</Badge>
           </span>
         )}

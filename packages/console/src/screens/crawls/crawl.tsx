@@ -17,7 +17,7 @@ import { ConnectorRuns, useRuns } from './connector-runs.tsx';
 import { describeDuration } from './duration.ts';
 import { ScheduleProblems } from './schedule-problems.tsx';
 import { ScheduleWords } from './schedule-words.tsx';
-import { describeWorker, ScheduleState } from './states.tsx';
+import { ScheduleState } from './states.tsx';
 
 const ConfirmRemoval = lazyPart(async () => (await import('./confirm-removal.tsx')).ConfirmRemoval);
 const PauseUntil = lazyPart(async () => (await import('./pause-until.tsx')).PauseUntil);
@@ -126,7 +126,7 @@ const ScheduleFacts = ({ schedule }: { schedule: Schedule }) => (
       ...(schedule.overdueSince
         ? [[t.overdueSince, <Time key="overdue" at={schedule.overdueSince} />] as const]
         : []),
-      [t.worker, describeWorker(schedule)],
+      [t.worker, t.workers[schedule.worker]],
       [t.missedRuns, schedule.missedRuns],
       [t.retries, schedule.maxRetries],
       [t.attemptTimeout, describeDuration(schedule.timeout)],

@@ -150,11 +150,7 @@ export function EditSchedule({ schedule, others, onClose }: EditScheduleProps) {
       <SelectInput<Worker>
         name="worker"
         label={t.worker}
-        hint={
-          worker === 'event' && !(schedule?.isWorkerSet && schedule.worker === 'event')
-            ? t.noWorker
-            : undefined
-        }
+        hint={worker === 'event' ? t.noWorker : undefined}
         value={worker}
         options={[
           ['event', t.workers.event],

@@ -19,7 +19,7 @@ import { Attempts } from './attempts.tsx';
 import { describeDuration, formatDuration } from './duration.ts';
 import { ACCEPTED_PERCENT } from './run-columns.tsx';
 import { RunTimeline } from './run-timeline.tsx';
-import { describeWorker, Outcome } from './states.tsx';
+import { Outcome } from './states.tsx';
 
 const CancelRun = lazyPart(async () => (await import('./cancel-run.tsx')).CancelRun);
 
@@ -203,7 +203,7 @@ const RunFacts = ({ run, zone }: { run: RunDetail; zone: string | undefined }) =
 function WorkerOf({ run }: { run: RunDetail }) {
   const { worker, endpoint, claimedBy, claimedAt } = run;
   if (endpoint) return <Link to="/crawls/endpoints">{endpoint.name}</Link>;
-  if (worker !== 'pull') return describeWorker(run);
+  if (worker !== 'pull') return crawls.workers[worker];
   if (claimedBy === null || claimedAt === null) return isInProgress(run) ? t.unclaimed : t.neverClaimed;
   return (
     <>

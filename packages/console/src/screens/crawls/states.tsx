@@ -13,9 +13,8 @@ export const outcomeTones: Record<Run['outcome'], Tone> = {
 };
 
 /** Of a run, or of an attempt. A run that nobody crawls is not shown as a success. */
-export function Outcome({ outcome, worker, isWorkerSet }: Pick<Run, 'outcome'> & Partial<WorkerFields>) {
-  if (outcome === 'completed' && worker === 'event' && isWorkerSet === false)
-    return <Badge tone="neutral">{t.eventPublished}</Badge>;
+export function Outcome({ outcome, worker }: Pick<Run, 'outcome'> & Partial<Pick<Run, 'worker'>>) {
+  if (outcome === 'completed' && worker === 'event') return <Badge tone="neutral">{t.eventPublished}</Badge>;
   return <Badge tone={outcomeTones[outcome]}>{t.outcomes[outcome]}</Badge>;
 }
 
@@ -27,8 +26,6 @@ export const ReasonedOutcome = (run: Parameters<typeof Outcome>[0] & Pick<Run, '
   </span>
 );
 
-type WorkerFields = Pick<Run, 'worker' | 'isWorkerSet'>;
-
 export const stateTones: Record<Schedule['state'], Tone> = {
   waiting: 'neutral',
   active: 'busy',
@@ -37,12 +34,6 @@ export const stateTones: Record<Schedule['state'], Tone> = {
   delayed: 'good',
   paused: 'notice',
 };
-
-/** Says who does the work of a run, or that nobody does. */
-export function describeWorker({ worker, isWorkerSet }: WorkerFields): string {
-  if (worker !== 'event') return t.workers[worker];
-  return isWorkerSet ? t.workers.operator : t.workers.none;
-}
 
 /** Shows the current state of a schedule; a recurring schedule between two runs is "scheduled". */
 export function ScheduleState({ schedule }: { schedule: Schedule }) {

@@ -74,8 +74,7 @@ export const crawls = createTexts({
     once: (at: Date, zone: string) => `Once, ${formatMinute(at)}, ${zone}`,
   },
   workers: {
-    none: 'No worker is set: a run only publishes its event',
-    operator: 'The endpoint that the operator has set',
+    event: 'No worker is set: a run only publishes its event',
     endpoint: 'An endpoint of the organisation',
     pull: 'Workers that claim its runs',
   },

@@ -16,11 +16,11 @@ export const scheduleEditor = createTexts({
   nameTaken: 'Another one has this name.',
   worker: 'Who crawls',
   workers: {
-    event: 'Whoever consumes its event, or the operator’s endpoint',
+    event: 'Whoever consumes its event',
     pull: 'A worker that claims its runs',
     endpoint: 'An endpoint of the organisation',
   },
-  noWorker: 'Unless the operator has set an endpoint, no worker is set: a run only publishes its event.',
+  noWorker: 'No worker is set: a run only publishes its event.',
   endpoint: 'Endpoint',
   noEndpoint: 'The organisation has no endpoint yet: register one first.',
   type: 'Runs',

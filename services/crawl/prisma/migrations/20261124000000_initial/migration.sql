@@ -202,8 +202,8 @@ create table tasks_to_cancel (
   location text not null,
   org_id uuid not null,
   connector text not null,
-  -- The organisation's endpoint that has the task; null when it is the operator's.
-  endpoint_id uuid,
+  -- The endpoint that has the task.
+  endpoint_id uuid not null,
   request_id text not null,
   created_at timestamptz(3) not null,
   -- When a replica next tries to cancel it.

@@ -8,9 +8,8 @@ import {
   type RunTrigger,
   runTriggers,
 } from '../../domain/run-state.js';
-import { type RunWorker, runWorkers } from '../../domain/run-worker.js';
+import { RUN_WORKER, type RunWorker, runWorkers } from '../../domain/run-worker.js';
 import { SyncEvent } from '../events/schemas.js';
-import { NO_WORKER } from '../schedules/status-item.js';
 
 const Instant = Type.String({ format: 'date-time' });
 const NullableInstant = Type.Union([Instant, Type.Null()]);
@@ -37,12 +36,7 @@ export const RunItem = Type.Object(
       description: 'Why it failed, was aborted or skipped, or what it waits for.',
     }),
     eventId: Type.Union([Type.String({ format: 'uuid' }), Type.Null()]),
-    worker: Type.Unsafe<RunWorker>({
-      enum: [...runWorkers],
-      description:
-        'Who does the work. `event`: nobody in this platform, unless the operator has set an endpoint. `pull`: a worker that claims it. `endpoint`: an endpoint of the organisation.',
-    }),
-    isWorkerSet: Type.Boolean({ description: NO_WORKER }),
+    worker: Type.Unsafe<RunWorker>({ enum: [...runWorkers], description: RUN_WORKER }),
     mode: Type.Unsafe<RunMode>({ enum: [...runModes] }),
     slices: Type.Integer({ description: 'How many slices have ended.' }),
     items: Type.Integer(),

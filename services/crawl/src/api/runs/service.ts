@@ -1,4 +1,4 @@
-import { type Connector, findEvent } from '@platform/events';
+import { findEvent } from '@platform/events';
 import { type Clock, type ListPage, readListPage } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
@@ -23,7 +23,7 @@ import { runInProgress } from '../schedules/errors.js';
 import { runEnded, runNotFound, schedulePaused } from './errors.js';
 import type { Attempt, RequestedRun, RunDetail, RunItem, RunsQuery } from './schemas.js';
 
-const toRunItem = (run: RunHistoryRow, hasEndpoint: HasEndpoint): RunItem => ({
+const toRunItem = (run: RunHistoryRow): RunItem => ({
   runId: run.id,
   connector: run.connector,
   instance: run.instance,
@@ -37,7 +37,6 @@ const toRunItem = (run: RunHistoryRow, hasEndpoint: HasEndpoint): RunItem => ({
   reason: run.reason,
   eventId: run.eventId,
   worker: run.worker,
-  isWorkerSet: run.worker !== 'event' || hasEndpoint(run.connector as Connector),
   mode: run.mode,
   slices: run.slices,
   ...addCounters(run.counters as Partial<Counters>, run.sliceCounters as Partial<Counters>),
@@ -47,9 +46,6 @@ const toRunItem = (run: RunHistoryRow, hasEndpoint: HasEndpoint): RunItem => ({
   claimedAt: run.claimedAt?.toISOString() ?? null,
   leaseUntil: run.state === 'active' ? ((run.heartbeatUntil ?? run.dueAt)?.toISOString() ?? null) : null,
 });
-
-/** Returns whether the operator has set an endpoint for the connector. */
-type HasEndpoint = (connector: Connector) => boolean;
 
 /** An attempt that another one, or the next slice, has followed. */
 interface EndedAttempt {
@@ -92,11 +88,10 @@ export function createRunService(deps: {
   readonly prisma: Prisma;
   readonly queues: Pick<CrawlQueues, 'add'>;
   readonly clock: Clock;
-  readonly hasEndpoint: HasEndpoint;
   /** Called with a run that a worker can claim through the API. */
   readonly onClaimable: (run: DueRun) => void;
 }) {
-  const { pool, prisma, queues, clock, hasEndpoint, onClaimable } = deps;
+  const { pool, prisma, queues, clock, onClaimable } = deps;
   async function get(key: RunKey): Promise<RunDetail> {
     const run = await findRun(prisma, key);
     if (!run) throw runNotFound();
@@ -105,7 +100,7 @@ export function createRunService(deps: {
     const event = eventId === null ? undefined : await findEvent(pool, { orgId, eventId });
     const endpoint = endpointId === null ? undefined : await findEndpoint(pool, { orgId, endpointId });
     return {
-      ...toRunItem(run, hasEndpoint),
+      ...toRunItem(run),
       requestedAt: run.createdAt.toISOString(),
       maxAttempts: run.maxAttempts,
       endpoint: endpoint ? { id: endpoint.id, name: endpoint.description || endpoint.url } : null,
@@ -180,7 +175,7 @@ export function createRunService(deps: {
       return readListPage(query, {
         count: () => countRuns(prisma, filter),
         find: (window) => findRuns(prisma, filter, window),
-        toItem: (run) => toRunItem(run, hasEndpoint),
+        toItem: toRunItem,
       });
     },
   };

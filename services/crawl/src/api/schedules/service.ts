@@ -41,8 +41,6 @@ interface Deps {
   readonly clock: Clock;
   /** How late a run may be before it counts as overdue. */
   readonly overdueGraceMs: number;
-  /** Returns whether the operator has set an endpoint for the connector. */
-  readonly hasEndpoint: (connector: Connector) => boolean;
 }
 
 /** Returns what the audit records of a schedule, without what is for its connector alone. */
@@ -55,8 +53,8 @@ const toDetail = ({ config, worker, endpointId, fullEveryDays }: NewSchedule) =>
   fullEvery: fullEveryDays === null ? null : `P${fullEveryDays}D`,
 });
 
-export function createScheduleService({ pool, onDueAt, clock, overdueGraceMs, hasEndpoint }: Deps) {
-  const getShownAt = () => ({ at: clock(), overdueGraceMs, hasEndpoint });
+export function createScheduleService({ pool, onDueAt, clock, overdueGraceMs }: Deps) {
+  const getShownAt = () => ({ at: clock(), overdueGraceMs });
   return {
     /** Creates or replaces a schedule. @throws AppError 400 (CRAWL-9, CRAWL-10); 404 without the instance. */
     async schedule(

@@ -1,9 +1,8 @@
-import type { Connector } from '@platform/events';
 import { Type } from 'typebox';
 import type { ScheduleStatus, ShownRun } from '../../db/schedule-status.js';
 import { toJobKey, toQueueName } from '../../domain/connectors.js';
 import { isOfSchedule, type RunState } from '../../domain/run-state.js';
-import { type RunWorker, runWorkers } from '../../domain/run-worker.js';
+import { RUN_WORKER, type RunWorker, runWorkers } from '../../domain/run-worker.js';
 import { ScheduleConfig } from '../../domain/schedule-config.js';
 import type { Schedule } from '../../domain/schedule.js';
 import { explainStandstill, Standstill } from './standstill.js';
@@ -16,9 +15,6 @@ const Nullable = <
 
 export const jobStates = ['waiting', 'active', 'completed', 'failed', 'delayed', 'paused'] as const;
 export type JobState = (typeof jobStates)[number];
-
-export const NO_WORKER =
-  'False: nobody in the platform crawls. A run only publishes its event, and is `completed` then; whoever consumes the event does the work.';
 
 /** The fields of CRAWL-13, and more after `state`. */
 export const StatusItem = Type.Object(
@@ -51,9 +47,8 @@ export const StatusItem = Type.Object(
     overdueSince: Nullable(
       Type.String({ format: 'date-time', description: 'Set while an expected run has not started in time.' }),
     ),
-    worker: Type.Unsafe<RunWorker>({ enum: [...runWorkers] }),
+    worker: Type.Unsafe<RunWorker>({ enum: [...runWorkers], description: RUN_WORKER }),
     endpointId: Nullable(Type.String({ format: 'uuid', description: 'The endpoint that crawls.' })),
-    isWorkerSet: Type.Boolean({ description: NO_WORKER }),
     fullEvery: Nullable(
       Type.String({ description: 'How often everything is crawled instead of the changes, such as `P7D`.' }),
     ),
@@ -101,8 +96,6 @@ export interface ShownAt {
   readonly at: number;
   /** How late a run may be before it counts as overdue. */
   readonly overdueGraceMs: number;
-  /** Returns whether the operator has set an endpoint for the connector. */
-  readonly hasEndpoint: (connector: Connector) => boolean;
 }
 
 /** Returns the time of a run that should have started by now; null when there is none. */
@@ -157,7 +150,6 @@ export function toStatusItem(status: ScheduleStatus, shownAt: ShownAt): StatusIt
     overdueSince: iso(findOverdue(schedule, run, shownAt)),
     worker: schedule.worker,
     endpointId: schedule.endpointId,
-    isWorkerSet: schedule.worker !== 'event' || shownAt.hasEndpoint(connector),
     fullEvery: schedule.fullEveryDays === null ? null : `P${schedule.fullEveryDays}D`,
     consecutiveFailures: health.consecutiveFailures,
     lastFailure: health.lastFailure,

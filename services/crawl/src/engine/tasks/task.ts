@@ -81,7 +81,7 @@ export class RunStopped extends Error {
 }
 
 /** Does nothing, so that the sync event is published at once: its consumers do the crawling. */
-export const builtInTask: Task = (_order, context) => {
+export const eventTask: Task = (_order, context) => {
   context.accepted();
   return Promise.resolve();
 };

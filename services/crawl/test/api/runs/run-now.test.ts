@@ -22,7 +22,6 @@ describe('a run that is requested while the queue fails', () => {
           throw dependencyUnavailable('queue', new Error('Command timed out'));
         },
       },
-      hasEndpoint: () => false,
       onClaimable: () => undefined,
     }).request(filesOf(schedule.orgId), {
       requestId: 'request-1',

@@ -25,7 +25,6 @@ describe('the next runs', () => {
       clock,
       onDueAt: () => undefined,
       overdueGraceMs: 60_000,
-      hasEndpoint: () => false,
     });
   beforeEach(() => (rows.now = NOW));
 

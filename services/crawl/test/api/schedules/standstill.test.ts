@@ -32,7 +32,7 @@ describe('a crawl that makes no progress', () => {
       message: expect.stringMatching(/^It is due at 20.*T02:15:00.000Z.$/),
     });
     await platform.call('POST', '/files_1/run');
-    expect(await item()).toMatchObject({ isWorkerSet: true, standstill: { code: 'no_worker' } });
+    expect(await item()).toMatchObject({ standstill: { code: 'no_worker' } });
     // The run keeps its worker when the schedule is replaced.
     await schedule({ worker: 'event' });
     expect((await item()).standstill).toMatchObject({ code: 'no_worker' });
@@ -56,20 +56,6 @@ describe('a crawl that makes no progress', () => {
       code: 'failing',
       message: expect.stringMatching(/^It is due at .*Z. The last run failed with: no luck$/),
     });
-  });
-
-  it('says that nobody crawls when only the event is published', async () => {
-    await schedule({ worker: 'event' });
-    expect((await item()).isWorkerSet).toBe(false);
-    await platform.call('POST', '/files_1/run');
-    const run = await waitFor(
-      async () => {
-        const [newest] = (await platform.call('GET', '/files_1/runs')).body.data;
-        return newest.outcome === 'completed' && newest;
-      },
-      { what: 'the run' },
-    );
-    expect(run).toMatchObject({ worker: 'event', isWorkerSet: false });
   });
 
   it('resumes by itself when the pause is over', async () => {

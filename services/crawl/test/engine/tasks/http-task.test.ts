@@ -1,4 +1,5 @@
-import { createTasks, type Tasks } from '../../../src/engine/tasks.js';
+import { Agent } from 'undici';
+import { createHttpTask } from '../../../src/engine/tasks/http-task.js';
 import { EndpointUnavailable, type TaskOrder } from '../../../src/engine/tasks/task.js';
 import { type Endpoint, followTask, json, startEndpoint } from '../../support/endpoint.js';
 
@@ -30,26 +31,24 @@ const order: TaskOrder = {
 
 describe('the task of an endpoint', () => {
   let endpoint: Endpoint;
-  let tasks: Tasks;
+  const dispatcher = new Agent();
   beforeAll(async () => {
     endpoint = await startEndpoint();
-    tasks = createTasks({
-      endpoints: new Map([['files_1', endpoint.url]]),
-      secrets: new Map([['files_1', [Buffer.alloc(32)]]]),
-      clock: Date.now,
-      organisationEndpoints: { find: () => Promise.resolve(undefined) },
-    });
   });
   beforeEach(() => endpoint.reset());
   afterAll(async () => {
-    await tasks.close();
+    await dispatcher.close();
     await endpoint.stop();
   });
 
   /** Gives the order to the endpoint. @returns its end, and what was reported meanwhile. */
   function give() {
     const reports: string[] = [];
-    const task = tasks.get({ connector: 'files_1', orgId: ID, endpointId: null });
+    const task = createHttpTask(new URL(endpoint.url), {
+      dispatcher,
+      getSecrets: () => [Buffer.alloc(32)],
+      clock: Date.now,
+    });
     const done = task(order, {
       signal: new AbortController().signal,
       deadline: '2026-11-22T02:20:00.000Z',

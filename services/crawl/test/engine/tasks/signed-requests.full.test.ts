@@ -5,18 +5,17 @@ import { findFreePort } from '@platform/embedded';
 import { signatureHeaders } from '@platform/service-kit';
 import { callUrl, waitFor } from '@platform/testing';
 import { createCrawls } from '../../support/crawls.js';
-import { type Endpoint, followTask, startEndpoint } from '../../support/endpoint.js';
-import { type Platform, startPlatform, TASK_SECRET } from '../../support/platform.js';
+import { type Endpoint, followTask, registerEndpoint, startEndpoint } from '../../support/endpoint.js';
+import { type Platform, startPlatform } from '../../support/platform.js';
 
-const secret = Buffer.from(TASK_SECRET.replace('whsec_', ''), 'base64');
 const toPath = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
 /** Starts the example program of the documentation on a port. */
-async function startSample(port: number): Promise<ChildProcess> {
+async function startSample(port: number, secret: string): Promise<ChildProcess> {
   const program =
     /```js\n(.*?)```/s.exec(readFileSync(toPath('../../docs/connect/crawl-endpoints.md'), 'utf8'))?.[1] ?? '';
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
-    env: { PATH: process.env['PATH'], PORT: String(port), SECRET: TASK_SECRET },
+    env: { PATH: process.env['PATH'], PORT: String(port), SECRET: secret },
     stdio: 'inherit',
   });
   await waitFor(async () => (await fetch(`http://127.0.0.1:${port}`)).status === 401, {
@@ -30,14 +29,22 @@ describe('signed requests to endpoints', () => {
   let endpoint: Endpoint;
   let sample: ChildProcess;
   let sampleUrl: string;
-  const crawls = createCrawls(() => platform);
+  let secret: Buffer;
+  let ofEndpoint: Awaited<ReturnType<typeof registerEndpoint>>;
+  let ofSample: typeof ofEndpoint;
+  const crawls = createCrawls(
+    () => platform,
+    (connector) => (connector === 'files_1' ? ofEndpoint : ofSample).worker,
+  );
   beforeAll(async () => {
     endpoint = await startEndpoint();
     const port = await findFreePort();
     sampleUrl = `http://127.0.0.1:${port}`;
-    sample = await startSample(port);
-    const env = { TASKS: `files_1=${endpoint.url},files_2=${sampleUrl}/crawl` };
-    platform = await startPlatform({ backend: 'postgres', env });
+    platform = await startPlatform({ backend: 'postgres' });
+    ofEndpoint = await registerEndpoint(platform, endpoint.url);
+    ofSample = await registerEndpoint(platform, `${sampleUrl}/crawl`);
+    secret = Buffer.from(ofSample.secret.replace('whsec_', ''), 'base64');
+    sample = await startSample(port, ofSample.secret);
   });
   afterAll(async () => {
     await platform.close();
@@ -115,7 +122,7 @@ describe('signed requests to endpoints', () => {
     expect(Object.keys(question?.headers ?? {}).toSorted()).toEqual(always.toSorted());
 
     const all = [order, question].flatMap((asked) => Object.values(asked?.headers ?? {}).map(String));
-    const texts = new Set([...all, TASK_SECRET, ...all.map((one) => one.replace('v1,', ''))]);
+    const texts = new Set([...all, ofEndpoint.secret, ...all.map((one) => one.replace('v1,', ''))]);
     for (const token of texts)
       for (const [url, method] of [
         [`${platform.identityUrl}/api/v1/users/me`, 'GET'],

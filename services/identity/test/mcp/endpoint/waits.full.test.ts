@@ -23,7 +23,7 @@ let session: string;
 type Run = CallResult<CrawlOperations['listRuns']>['data'][number];
 const run = (outcome: Run['outcome']): Run => ({
   runId: '01900000-0000-7000-8000-000000000000', connector: 'wiki_1', instance: 'default', trigger: 'schedule', outcome, scheduledFor: '2100-01-01T00:00:00.000Z',
-  startedAt: null, finishedAt: null, attempts: 1, progress: outcome === 'completed' ? 100 : 20, reason: null, eventId: null, worker: 'event', isWorkerSet: false, mode: 'incremental', slices: 0,
+  startedAt: null, finishedAt: null, attempts: 1, progress: outcome === 'completed' ? 100 : 20, reason: null, eventId: null, worker: 'event', mode: 'incremental', slices: 0,
   items: 0, deleted: 0, failed: 0, bytes: 0, claimedBy: null, claimedAt: null, leaseUntil: null, requestedBy: null, waitingSince: null,
 }); // oxfmt-ignore
 const answerRun =
