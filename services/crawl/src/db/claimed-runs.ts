@@ -158,8 +158,9 @@ export const cancelTasksOf = (runs: string, now: string) => `
  */
 const countEnded = (outcome: 'completed' | 'failed') => `
   counted as (
-    insert into org_statistics (org_id, ${outcome}) select org_id, count(*) from ended group by org_id order by org_id
-    on conflict (org_id) do update set ${outcome} = org_statistics.${outcome} + excluded.${outcome}
+    insert into org_statistics (org_id, connector, ${outcome})
+    select org_id, connector, count(*) from ended group by org_id, connector order by org_id, connector
+    on conflict (org_id, connector) do update set ${outcome} = org_statistics.${outcome} + excluded.${outcome}
   )`;
 
 /** The columns that the end of a slice sets. @param counters - the counters of the slice, if it reported them. */

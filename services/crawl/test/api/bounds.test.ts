@@ -57,7 +57,6 @@ describe('bounds of credentials', () => {
   it('CRAWL-55 what concerns all connectors is refused, and lists have those of the token alone', async () => {
     for (const [method, path, body] of [
       ['DELETE', '/schedule/all'],
-      ['GET', '/stats'],
       ['GET', '/endpoints'],
       ['POST', '/endpoints', { name: 'a', url: 'https://crawler.example.com' }],
     ] as const)
@@ -72,6 +71,24 @@ describe('bounds of credentials', () => {
       expect([path, await names(nothing)]).toEqual([path, []]);
     }
     expect((await call('GET', '/stats/day')).status).toBe(200);
+  });
+
+  it('CRAWL-55 the statistics of a token count its connectors alone', async () => {
+    const count = async (token?: string) => (await call('GET', '/stats', undefined, token)).body.data;
+    const nothing = await createToken([]);
+    const before = [await count(), await count(platform.admin.token)];
+    for (const connector of ['wiki_1', 'files_1', 'wiki_1']) {
+      // A run may wait already.
+      await platform.call('POST', `/${connector}/run`);
+      const { body } = await claim([connector], platform.admin.token);
+      const finish = { lease: body.lease, state: 'completed' };
+      await call('POST', `/work/${body.order.runId}/finish`, finish, platform.admin.token);
+    }
+    const after = [await count(), await count(platform.admin.token)];
+    expect(after.map(({ completed }, index) => completed - before[index].completed)).toEqual([1, 3]);
+    expect(after[0]).toMatchObject({ repeatable: 1, delayed: 1, total: 1 + after[0].completed });
+    expect(after[1]).toMatchObject({ repeatable: 2, delayed: 2 });
+    expect(Object.values(await count(nothing))).toEqual([0, 0, 0, 0, 0, 0, 0, 0]);
   });
 
   it('CRAWL-55 a worker claims, reports and finishes runs of its connector alone', async () => {

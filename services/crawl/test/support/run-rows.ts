@@ -193,7 +193,7 @@ export function useRunRows() {
     /** Returns the number of an organisation's completed runs in its statistics, and the number of their events. */
     async getCount(orgId: string) {
       const found = await pool.query<{ completed: number; events: number }>(
-        `select coalesce((select completed from org_statistics where org_id = $1), 0)::int as completed,
+        `select coalesce((select sum(completed) from org_statistics where org_id = $1), 0)::int as completed,
            (select count(*) from outbox.events where org_id = $1::text)::int as events`,
         [orgId],
       );

@@ -237,9 +237,11 @@ create index connector_states_failing on connector_states (consecutive_failures)
 
 -- What /stats can't count from an organisation's few schedules.
 create table org_statistics (
-  org_id uuid primary key,
+  org_id uuid,
+  connector text,
   completed bigint default 0 not null,
-  failed bigint default 0 not null
+  failed bigint default 0 not null,
+  primary key (org_id, connector)
 ) with (fillfactor=50);
 
 -- When workers of an organisation last asked for runs of a connector, to the minute. The audit records the first request of

@@ -20,7 +20,7 @@ const statisticsFailed: typeof handle = (thrown, request, reply) => {
 };
 
 interface StatisticsService {
-  load(orgId: string): Promise<Statistics>;
+  load(orgId: string, isShown: ConnectorFilter): Promise<Statistics>;
   loadDay(orgId: string, isShown: ConnectorFilter): Promise<DayStatistics>;
 }
 
@@ -29,7 +29,7 @@ export function statisticsRoutes(app: App, service: StatisticsService): void {
   app.get(
     `${base}/stats`,
     {
-      onRequest: administrators(app, 'crawl:read'),
+      onRequest: administrators(app, 'crawl:read', checksBounds),
       errorHandler: statisticsFailed,
       schema: {
         operationId: 'getStatistics',
@@ -41,7 +41,7 @@ export function statisticsRoutes(app: App, service: StatisticsService): void {
     async (request) => ({
       success: true as const,
       message: 'Queue statistics retrieved',
-      data: await service.load(getAccount(request).orgId),
+      data: await service.load(getAccount(request).orgId, toConnectorFilter(request)),
     }),
   );
   app.get(

@@ -1,3 +1,4 @@
+import { connectors } from '@platform/events';
 import type { Clock } from '@platform/service-kit';
 import { Type } from 'typebox';
 import type pg from 'pg';
@@ -65,15 +66,16 @@ export function createDayStatistics({ pool, clock }: { readonly pool: pg.Pool; r
 const sumCounts = (rows: readonly EndedRuns[]): number => rows.reduce((sum, { count }) => sum + count, 0);
 
 /**
- * Counts the caller's organisation only. Queued jobs are counted from its schedules, whose number is limited;
+ * Counts the caller's organisation only, and of it the connectors that the credential may be used for. Queued jobs are counted from its schedules, whose number is limited;
  * ended runs come from counters that each run updates as it ends.
  */
 export function createStatistics({ pool, clock }: { readonly pool: pg.Pool; readonly clock: Clock }) {
-  return async (orgId: string): Promise<Statistics> => {
-    const [statuses, { completed, failed }] = await Promise.all([
+  return async (orgId: string, isShown: ConnectorFilter): Promise<Statistics> => {
+    const [all, { completed, failed }] = await Promise.all([
       findStatuses(pool, orgId),
-      findTotals(pool, orgId),
+      findTotals(pool, orgId, connectors.filter(isShown)),
     ]);
+    const statuses = all.filter(({ schedule }) => isShown(schedule.connector));
     const now = clock();
     const counts: Record<JobState, number> = {
       waiting: 0,
