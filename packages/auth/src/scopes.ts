@@ -30,7 +30,7 @@ const forAdmins = { isForAdmins: true };
 
 /** Every scope, by category, in the order in which they are shown. */
 export const scopeCatalogue = [
-  { category: 'Knowledge Base', scopes: [scope('kb:read', 'Read the knowledge base', personal)] },
+  { category: 'Knowledge Base', scopes: [scope('kb:read', 'Read the knowledge base')] },
   {
     category: 'Semantic',
     scopes: [scope('semantic:write', 'Search by meaning and keep the searches', personal)],

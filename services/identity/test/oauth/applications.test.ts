@@ -76,7 +76,7 @@ test.each([
   ['no scopes', { ...minimal, scopes: undefined }],
   ['an unknown scope', { ...minimal, scopes: ['everything'] }],
   ['a scope of administrators for a service account that is none', { ...minimal, scopes: ['SEND_MAIL'] }],
-  ...['kb:read', 'semantic:write', 'pat:read', 'pat:write', 'user:write'].map((scope): [string, object] => [
+  ...['semantic:write', 'pat:read', 'pat:write', 'user:write'].map((scope): [string, object] => [
     `${scope}, which depends on a person (OAUTH-3)`,
     { ...minimal, scopes: [scope], role: 'admin' },
   ]),

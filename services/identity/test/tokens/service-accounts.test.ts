@@ -70,8 +70,8 @@ test('OAUTH-10: the scopes that a token of an account can have are those with wh
     'no:such',
   ];
   for (const [role, offered] of [
-    ['admin', ['crawl:read', 'crawl:write', 'user:read', 'SEND_MAIL']],
-    ['member', ['crawl:read', 'crawl:write', 'user:read']],
+    ['admin', ['kb:read', 'crawl:read', 'crawl:write', 'user:read', 'SEND_MAIL']],
+    ['member', ['kb:read', 'crawl:read', 'crawl:write', 'user:read']],
   ] as const) {
     const id = await createAccount(role);
     const { body } = await manage('GET', `/${id}/tokens/scopes`);

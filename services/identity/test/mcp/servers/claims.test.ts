@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { claimNames, createFindClaims, toGroupClaims } from '../../../src/mcp/servers/person-claims.js';
+import { toGroupClaims } from '../../../src/mcp/servers/person-claims.js';
 import { createAgent, useMounts } from './platform.js';
 import { startHttp, textResult } from './upstream.js';
 
@@ -101,16 +101,24 @@ test('MCP-39 groups go by their external ids where the mount says so, and those 
   expect(received()[0]).not.toHaveProperty('email');
 });
 
-// No service account can hold a scope of mounted tools today, so that there is no call to look at.
-test('MCP-39 a service account has groups of its own, and no address', async () => {
+test('GRP-6 MCP-39 a service account calls the tools of its groups, and the server learns of its groups and no address', async () => {
+  const server = await mount(['email', 'groups']);
+  const [robots, board] = [unique('Robots'), unique('Board')];
+  const [ownGroup, other] = [await createGroup(robots), await createGroup(board)];
   const { body } = await post('/api/v1/service-accounts', { name: unique('Robot'), role: 'member' });
   const { id } = body.serviceAccount as { id: string };
-  const robots = unique('Robots');
-  const group = await createGroup(robots);
-  await call('PUT', `/api/v1/groups/${group}/members/${id}`);
-  const server = { orgId: identity.orgId, claims: claimNames, groupValues: 'name' };
-  const claims = await createFindClaims(identity.db)(server, { userId: id, groups: new Set([group]) });
-  expect(claims).toEqual({ groups: [robots] });
+  await call('PUT', `/api/v1/groups/${ownGroup}/members/${id}`);
+  const created = await post(`/api/v1/service-accounts/${id}/tokens`, { name: 'agent', scopes: ['kb:read'] });
+  const agent = createAgent(identity, created.body.token.accessToken as string);
+  await mounts.decide(server, [{ name: 'search', allowedGroups: [ownGroup] }]);
+  expect(await agent.listNames()).toContain('wiki__search');
+  expect(await agent.getText()).toBe('found a');
+  const [claims] = received();
+  expect(claims).toMatchObject({ sub: id, groups: [robots] });
+  for (const name of ['email', 'email_verified']) expect(claims).not.toHaveProperty(name);
+  await mounts.decide(server, [{ name: 'search', allowedGroups: [other] }]);
+  expect(await agent.listNames()).not.toContain('wiki__search');
+  expect((await agent.call('wiki__search', { query: 'a' })).error.message).toBe('Unknown tool: wiki__search');
 });
 
 test.each([
