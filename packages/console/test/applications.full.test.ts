@@ -27,6 +27,8 @@ describeWith('chromium', 'the screens of applications and service accounts', () 
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Nightly job');
     await dialog.getByText(/^By itself/).click();
     await dialog.getByText('user:read').click();
+    await dialog.getByText('Limit it further').click();
+    await dialog.getByText('whoami', { exact: true }).click();
     expect(await findBarriers(page, '[role=dialog]')).toEqual([]);
     await page.getByRole('button', { name: 'Create application' }).click();
     await page.getByText('shown this once').waitFor();
@@ -44,6 +46,16 @@ describeWith('chromium', 'the screens of applications and service accounts', () 
 
     await page.getByRole('row').filter({ hasText: 'Nightly job' }).click();
     await page.getByRole('heading', { level: 1, name: 'Nightly job' }).waitFor();
+    await page.getByText('Tools: whoami', { exact: true }).waitFor();
+    // What it has is ticked, and "no tool" is shown as such.
+    await page.getByRole('button', { name: 'Edit…' }).click();
+    await dialog.getByText('Limit it further').click();
+    expect(await dialog.getByRole('checkbox', { name: 'whoami' }).isChecked()).toBe(true);
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Nightly job');
+    await dialog.getByText('whoami', { exact: true }).click();
+    await dialog.getByText('No tool', { exact: true }).click();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Tools: none', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'New secret…' }).click();
     await page.getByRole('button', { name: 'Create secret' }).click();
     await copy(page, 'Client secret');
@@ -166,7 +178,7 @@ describeWith('chromium', 'the screens of applications and service accounts', () 
     // What an agent that reads needs is chosen already.
     expect(await dialog.getByRole('checkbox', { name: /user:read/ }).isChecked()).toBe(true);
     // Scopes that depend on a person, and those of administrators, are not offered.
-    for (const scope of ['kb:read', 'pat:write', 'SEND_MAIL', 'crawl:read'])
+    for (const scope of ['semantic:write', 'pat:write', 'SEND_MAIL', 'crawl:read'])
       expect(await dialog.getByText(scope, { exact: true }).count()).toBe(0);
     await dialog.getByRole('button', { name: 'Create token' }).click();
     const token = await copy(page, 'Token');

@@ -122,6 +122,7 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
       'getConnectionPolicy',
       'saveConnectionPolicy',
       'listOAuthApplications',
+      'listOAuthApplicationBounds',
       'createOAuthApplication',
       'getOAuthApplication',
       'changeOAuthApplication',

@@ -2,10 +2,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { introspect } from '../introspection.js';
 import { createCaller } from '../mcp/endpoint/endpoint.js';
+import { createApplication, PUBLIC_URL, requestToken } from './applications.js';
 import { startWithApplication } from './connected-application.js';
-import { createAuthorization, openConsent, refresh } from './flow.js';
+import { consent, createAuthorization, exchangeCode, openConsent, refresh } from './flow.js';
 
-/* Connections that the person has limited at consent. */
+/* Connections that the person has limited at consent, and applications that their administrator has limited. */
 
 /** The tokens with which the tool endpoint calls crawl. */
 const received: string[] = [];
@@ -134,4 +135,99 @@ test('OAUTH-27 a name that the person cannot choose is refused, and nothing is c
     expect([fields, answer.status]).toEqual([fields, 400]);
   }
   expect(await countGrants()).toBe(before);
+});
+
+describe('an application that acts as its service account', () => {
+  const PATH = '/api/v1/oauth-applications';
+  const change = (id: string, body: object) =>
+    identity.call('PATCH', `${PATH}/${id}`, { token: session, body });
+  const bounds = { tools: ['whoami', 'list_connectors'], connectors: ['code_1'] };
+
+  async function startApplication(fields: object) {
+    const { application, clientSecret } = await createApplication(identity, session, fields);
+    const credentials = { clientId: application.clientId, clientSecret };
+    const obtain = async () =>
+      (await requestToken(identity, credentials, { resource: `${PUBLIC_URL}/mcp` })).body
+        .access_token as string;
+    return { id: application.clientId, clientSecret, obtain };
+  }
+
+  test('PAT-59 has the bounds that its administrator gives it, with a token for a service as well', async () => {
+    const { id, obtain } = await startApplication({ bounds });
+    const token = await obtain();
+    expect(await listTools(token)).toEqual(['list_connectors', 'whoami']);
+    expect((await introspect(identity, token)).authorization_details).toEqual([
+      { type: 'bounds', ...bounds },
+    ]);
+    received.length = 0;
+    await createCaller(identity, token).legacy('tools/call', { name: 'list_connectors', arguments: {} });
+    expect((await introspect(identity, received[0] ?? '')).authorization_details).toEqual([
+      { type: 'bounds', ...bounds },
+    ]);
+    for (const path of [`/${id}`, '']) {
+      const { body } = await identity.call('GET', `${PATH}${path}`, { token: session });
+      expect((body.application ?? body.data[0]).bounds).toEqual(bounds);
+    }
+  });
+
+  test('PAT-59 has other bounds, or none, with the next request', async () => {
+    const { id, obtain } = await startApplication({});
+    const token = await obtain();
+    expect(await listTools(token)).toContain('list_crawls');
+    expect((await change(id, { bounds: { tools: ['whoami'] } })).body.application.bounds).toEqual({
+      tools: ['whoami'],
+    });
+    expect(await listTools(token)).toEqual(['whoami']);
+    expect((await change(id, { name: 'Other' })).body.application.bounds).toEqual({
+      tools: ['whoami'],
+    });
+    expect((await change(id, { bounds: null })).body.application.bounds).toBeNull();
+    expect(await listTools(token)).toContain('list_crawls');
+    const { body } = await identity.call('GET', `/api/v1/audit?subjectId=${id}`, { token: session });
+    expect(body.data.map(({ changes }: { changes: object }) => changes)).toMatchObject([
+      { bounds: { from: '{"tools":["whoami"]}', to: null } },
+      { name: {} },
+      { bounds: { from: null, to: '{"tools":["whoami"]}' } },
+      {},
+    ]);
+  });
+
+  test('PAT-59 does not limit the members who connect it, who choose themselves', async () => {
+    const both = await startApplication({
+      grantTypes: ['authorization_code', 'client_credentials'],
+      redirectUris: ['http://127.0.0.1/callback'],
+      bounds: { tools: [] },
+    });
+    expect(await listTools(await both.obtain())).toEqual([]);
+    const authorization = createAuthorization(both.id);
+    const code = (await consent(browser, authorization)).searchParams.get('code') ?? '';
+    const { body } = await exchangeCode(identity, authorization, code, { client_secret: both.clientSecret });
+    expect(await listTools(body.access_token)).toContain('whoami');
+  });
+
+  test('PAT-58 PAT-59 names what cannot be chosen, and what can', async () => {
+    for (const [fields, field] of [
+      [{ bounds: { connectors: ['code_9'] } }, 'bounds.connectors.0'],
+      [{ bounds: { servers: ['wiki'] } }, 'bounds.servers.0'],
+      [{ bounds: {} }, 'bounds'],
+      [
+        {
+          bounds,
+          grantTypes: ['authorization_code'],
+          redirectUris: ['http://127.0.0.1/callback'],
+          role: undefined,
+        },
+        'bounds',
+      ],
+    ] as const) {
+      const body = { name: 'x', grantTypes: ['client_credentials'], scopes: ['user:read'], ...fields };
+      const answer = await identity.call('POST', PATH, { token: session, body });
+      expect([answer.status, answer.body.error.details?.[0].field]).toEqual([400, field]);
+    }
+    const { body } = await identity.call('GET', `${PATH}/bounds`, { token: session });
+    expect(body.bounds).toMatchObject({
+      tools: expect.arrayContaining(['whoami']),
+      connectors: expect.arrayContaining(['code_1']),
+    });
+  });
 });

@@ -2,8 +2,11 @@ import { applications as t } from '#text/applications';
 import { text } from '#text/shared';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { identity, unwrap } from '../../api/client.ts';
 import { forRole, scopesQuery, withChosen } from '../../api/scopes.ts';
 import { SelectInput, TextInput } from '../../ui/fields.tsx';
+import { BoundsInput } from '../tokens/bounds-input.tsx';
+import { type Bounds, describeBounds, readBounds } from '../tokens/bounds.ts';
 import { QueryView } from '../../ui/query-view.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { Permissions } from '../tokens/permissions.tsx';
@@ -72,11 +75,38 @@ export function ApplicationFields({ access, authMethod, application }: Applicati
           );
         }}
       </QueryView>
+      {access !== 'person' && <OwnBounds bounds={application?.bounds ?? {}} />}
     </>
   );
 }
 
-/** Reads the fields above. */
+/** What the application is limited to when it acts by itself. */
+function OwnBounds({ bounds }: { bounds: Bounds }) {
+  const choices = useQuery({
+    queryKey: ['applications', 'bounds'],
+    queryFn: async ({ signal }) =>
+      (await unwrap(identity.GET('/api/v1/oauth-applications/bounds', { signal }))).bounds,
+  });
+  return (
+    <QueryView query={choices}>
+      {(found) => (
+        <>
+          <BoundsInput choices={found} bounds={bounds} />
+          <input type="hidden" name="offersBounds" />
+        </>
+      )}
+    </QueryView>
+  );
+}
+
+/** Reads the bounds as far as they were changed; null is none. Where they were not offered, they stay. */
+export function readChangedBounds(form: FormData, before: Bounds | null) {
+  if (!form.has('offersBounds')) return {};
+  const { bounds = null } = readBounds(form);
+  return describeBounds(bounds) === describeBounds(before) ? {} : { bounds };
+}
+
+/** Reads the fields above but the bounds. */
 export function readApplication(form: FormData) {
   const redirectUris = readLines(readText(form, 'redirectUris'));
   const jwks = readKeys(readText(form, 'jwks'));

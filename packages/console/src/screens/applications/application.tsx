@@ -12,6 +12,7 @@ import { DetailPage } from '../../ui/detail-page.tsx';
 import { DangerZone, Facts } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { ScopeWords } from '../../ui/scope-words.tsx';
+import { describeBounds } from '../tokens/bounds.ts';
 import { Time } from '../../ui/time.tsx';
 import { Secrets } from './secrets.tsx';
 import { type Application, type AuthMethod, getAccess } from './shape.ts';
@@ -88,8 +89,17 @@ const Actions = ({ application, onOpen }: ActionsProps) => (
 );
 
 function ApplicationFacts({ application }: { application: Application }) {
-  const { clientId, isDisabled, scopes, redirectUris, authMethod, serviceAccount, createdAt, lastUsedAt } =
-    application;
+  const {
+    clientId,
+    isDisabled,
+    scopes,
+    redirectUris,
+    authMethod,
+    serviceAccount,
+    bounds,
+    createdAt,
+    lastUsedAt,
+  } = application;
   const { label } = t.accessKinds[getAccess(application)];
   return (
     <Facts
@@ -107,7 +117,10 @@ function ApplicationFacts({ application }: { application: Application }) {
         ...(redirectUris.length === 0 ? [] : [[t.redirectUris, redirectUris.join(' ')] as const]),
         ...(serviceAccount === null
           ? []
-          : [[t.serviceAccount, text.roles[serviceAccount.role as keyof typeof text.roles]] as const]),
+          : [
+              [t.serviceAccount, text.roles[serviceAccount.role as keyof typeof text.roles]] as const,
+              [t.ownBounds, describeBounds(bounds) || t.noBounds] as const,
+            ]),
         [t.columns.created, <Time key="created" at={createdAt} as="day" />],
         [t.columns.lastUsed, lastUsedAt === null ? t.neverUsed : <Time key="used" at={lastUsedAt} />],
       ]}

@@ -5,7 +5,7 @@ import { identity, unwrap } from '../../api/client.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { BulkDialog } from '../../ui/bulk-dialog.tsx';
 import { TextInput } from '../../ui/fields.tsx';
-import { ApplicationFields, readApplication } from './application-fields.tsx';
+import { ApplicationFields, readApplication, readChangedBounds } from './application-fields.tsx';
 import { type Application, type AuthMethod, getAccess } from './shape.ts';
 
 interface ChangeProps {
@@ -25,7 +25,7 @@ export const EditApplication = ({ application, onClose }: ChangeProps) => (
       unwrap(
         identity.PATCH('/api/v1/oauth-applications/{clientId}', {
           ...getPath(application),
-          body: readApplication(form),
+          body: { ...readApplication(form), ...readChangedBounds(form, application.bounds) },
         }),
       )
     }

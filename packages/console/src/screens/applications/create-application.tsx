@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { RadioCards, SelectInput, TextInput } from '../../ui/fields.tsx';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';
+import { readBounds } from '../tokens/bounds.ts';
 import { ApplicationFields, readApplication } from './application-fields.tsx';
 import { type Access, type AuthMethod, grantTypes } from './shape.ts';
 import { ShownSecret } from './shown-secret.tsx';
@@ -27,7 +28,12 @@ export function CreateApplication({ onClose }: { onClose: () => void }) {
       act={(form) =>
         unwrap(
           identity.POST('/api/v1/oauth-applications', {
-            body: { ...readApplication(form), grantTypes: [...grantTypes[access]], authMethod },
+            body: {
+              ...readApplication(form),
+              ...readBounds(form),
+              grantTypes: [...grantTypes[access]],
+              authMethod,
+            },
           }),
         )
       }

@@ -5,7 +5,7 @@ import { getConnectorName } from '../../ui/connector-name.ts';
 const t = tokens.bounds;
 
 export type BoundChoices = IdentitySchemas['schemas']['BoundChoices']['bounds'];
-type Bounds = Partial<BoundChoices>;
+export type Bounds = Partial<BoundChoices>;
 
 export const boundKinds = ['servers', 'tools', 'connectors'] as const;
 /** Ticked in place of names, it allows nothing. No name is a hyphen alone. */

@@ -40,6 +40,8 @@ export const applications = createTexts({
   clientId: 'Client id',
   endpoints: 'It gets tokens at',
   serviceAccount: 'Service account',
+  ownBounds: 'Limited to, by itself',
+  noBounds: 'Nothing further',
   shown: {
     title: 'Your new application',
     secretTitle: 'The new secret',

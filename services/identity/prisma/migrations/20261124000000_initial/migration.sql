@@ -816,6 +816,8 @@ create table oauth_clients (
   -- The last good document of a client that is described by one; `jwks` has the keys that it refers to.
   document jsonb,
   service_account_id uuid references service_accounts,
+  -- What the tokens that it obtains as its service account are limited to.
+  bounds json,
   created_at timestamptz(3) not null,
   last_used_at timestamptz(3),
   disabled_at timestamptz(3),

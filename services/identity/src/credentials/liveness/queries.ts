@@ -84,7 +84,7 @@ const liveAccessTokens = (ids: string): string => `
   )
   select o.token_hash, coalesce(u.role, a.role), coalesce(u.email, ''), coalesce(u.full_name, a.name), ${keptScopes},
          null, ${printList('p.allow_list')}, o.service_account_id is not null,
-         ${groupsOf('coalesce(u.id, a.id)')}, g.bounds::text
+         ${groupsOf('coalesce(u.id, a.id)')}, case when g.id is null then c.bounds else g.bounds end::text
   from o
     join oauth_clients c on c.id = o.client_id
     -- It acts either for the member of a grant or as a service account.

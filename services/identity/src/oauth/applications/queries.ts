@@ -1,6 +1,6 @@
-import type { Role } from '@platform/auth';
+import type { Bounds, Role } from '@platform/auth';
 import type { ListWindow } from '@platform/service-kit';
-import type { Prisma as PrismaTypes } from '../../generated/prisma/client.js';
+import { Prisma as PrismaTypes } from '../../generated/prisma/client.js';
 import { escapeLike } from '../../base/escape-like.js';
 import type { Prisma, Transaction } from '../../resources.js';
 
@@ -17,6 +17,7 @@ const fields = {
   createdAt: true,
   lastUsedAt: true,
   disabledAt: true,
+  bounds: true,
   serviceAccount: { select: serviceAccountFields },
   secrets: {
     where: { revokedAt: null },
@@ -102,12 +103,13 @@ export interface NewApplication {
   readonly redirectUris: readonly string[];
   readonly authMethod: string;
   readonly jwks: object | null;
+  readonly bounds: Bounds | null;
   readonly serviceAccount: { readonly id: string; readonly role: Role } | null;
   readonly createdAt: Date;
 }
 
 export async function insertApplication(db: Transaction, application: NewApplication): Promise<void> {
-  const { serviceAccount, jwks, grantTypes, scopes, redirectUris, ...rest } = application;
+  const { serviceAccount, jwks, bounds, grantTypes, scopes, redirectUris, ...rest } = application;
   const { orgId, name, createdAt } = rest;
   if (serviceAccount)
     await db.serviceAccount.create({
@@ -122,6 +124,7 @@ export async function insertApplication(db: Transaction, application: NewApplica
       scopes: [...scopes],
       redirectUris: [...redirectUris],
       ...(jwks && { jwks }),
+      ...(bounds && { bounds }),
       serviceAccountId: serviceAccount?.id ?? null,
     },
     select: { id: true },
@@ -133,13 +136,23 @@ export interface ApplicationChange {
   readonly scopes?: string[];
   readonly redirectUris?: string[];
   readonly jwks?: object;
+  /** Null for no limit. */
+  readonly bounds?: Bounds | null;
   readonly disabledAt?: Date | null;
 }
 
-export const updateApplication = (db: Transaction, id: string, { jwks, ...change }: ApplicationChange) =>
+export const updateApplication = (
+  db: Transaction,
+  id: string,
+  { jwks, bounds, ...change }: ApplicationChange,
+) =>
   db.oauthClient.update({
     where: { id },
-    data: { ...change, ...(jwks && { jwks }) },
+    data: {
+      ...change,
+      ...(jwks && { jwks }),
+      ...(bounds !== undefined && { bounds: bounds ?? PrismaTypes.DbNull }),
+    },
     select: { id: true },
   });
 

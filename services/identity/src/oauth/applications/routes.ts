@@ -4,6 +4,7 @@ import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { always } from '../../base/confirmation.js';
+import { BoundChoices } from '../../tokens/schemas.js';
 import type { ApplicationDeps } from './application.js';
 import {
   Application,
@@ -55,6 +56,19 @@ function applicationRoutes(app: App, service: ApplicationService): void {
       const message = 'Application created';
       return reply.code(201).send({ message, ...created });
     },
+  );
+  app.get(
+    `${base}/bounds`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'listOAuthApplicationBounds',
+        tags,
+        summary: 'What an application can be limited to when it acts as its service account, by name',
+        response: { 200: BoundChoices, ...errorResponses(401, 403) },
+      },
+    },
+    async (request) => ({ bounds: await service.listBounds(getMember(request)) }),
   );
   app.get(
     `${base}/:clientId`,

@@ -17,6 +17,8 @@ export interface ApplicationShape {
   readonly jwks: { readonly keys: readonly Record<string, unknown>[] } | null;
   /** The role of the service account. */
   readonly role: Role;
+  /** Whether it is limited to servers, tools or connectors when it acts as its service account. */
+  readonly isLimited: boolean;
 }
 
 /** Returns whether it is a public key that signatures can be verified with (RFC 7517). */
@@ -60,13 +62,15 @@ function findAuthFaults({ grantTypes, authMethod, jwks }: ApplicationShape): Fau
 
 /** @throws AppError 400 that names every fault. */
 export function assertApplication(shape: ApplicationShape): void {
-  const { grantTypes, redirectUris, scopes } = shape;
+  const { grantTypes, redirectUris, scopes, isLimited } = shape;
   const isCodeClient = grantTypes.includes('authorization_code');
   const faults = findAuthFaults(shape);
   if (grantTypes.includes('refresh_token') && !isCodeClient)
     faults.push({ field: 'grantTypes', message: 'refresh_token goes with authorization_code' });
   if (isCodeClient !== redirectUris.length > 0)
     faults.push({ field: 'redirectUris', message: 'go with authorization_code: give both, or neither' });
+  if (isLimited && !grantTypes.includes('client_credentials'))
+    faults.push({ field: 'bounds', message: 'go with client_credentials' });
   for (const [index, uri] of redirectUris.entries()) {
     const message = findRedirectFault(uri);
     if (message !== undefined) faults.push({ field: `redirectUris.${index}`, message });

@@ -1,5 +1,6 @@
 import { canDelegateScope, canServiceAccountHoldScope, type Role, roles } from '@platform/auth';
 import { Type } from 'typebox';
+import { NamedBounds } from '../../credentials/bounds/bounds.js';
 import { MAX_REDIRECT_URI_LENGTH, REDIRECT_URI_PATTERN } from '../provider/client-metadata.js';
 import { ScopeName, scopeNames } from '../../tokens/schemas.js';
 
@@ -60,6 +61,8 @@ const scopesOf = (isAllowed: (scope: string) => boolean) => ({
   scopes: { items: { enum: scopeNames.filter(isAllowed) } },
 });
 const isAccountScope = (role: Role) => (scope: string) => canServiceAccountHoldScope(scope, role);
+const ownBounds =
+  'What the application can be used for when it acts as its service account, beside its scopes. What people allow it is limited at consent instead.';
 /** The rules of `assertApplication`, which names each field that is wrong. */
 const documentedRules = [
   {
@@ -107,6 +110,9 @@ export const CreateApplicationBody = Type.Object(
     ),
     jwks: Type.Optional(Jwks),
     role: Type.Optional(Role),
+    bounds: Type.Optional(
+      Type.Unsafe<NamedBounds>({ ...NamedBounds, description: `${ownBounds} Goes with client_credentials.` }),
+    ),
   },
   { additionalProperties: false, 'x-documented': { allOf: documentedRules } },
 );
@@ -119,6 +125,11 @@ export const ChangeApplicationBody = Type.Object(
     redirectUris: Type.Optional(RedirectUris),
     jwks: Type.Optional(Jwks),
     role: Type.Optional(Role),
+    bounds: Type.Optional(
+      Type.Union([NamedBounds, Type.Null()], {
+        description: `${ownBounds} Replaces the bounds that it has, for the tokens that it has as well; null ends them.`,
+      }),
+    ),
     isDisabled: Type.Optional(
       Type.Boolean({
         description: 'True ends all tokens of the application at once, until it is enabled again.',
@@ -161,6 +172,7 @@ export const Application = Type.Object(
     createdAt: Instant,
     lastUsedAt: NullableInstant,
     isDisabled: Type.Boolean(),
+    bounds: Type.Union([NamedBounds, Type.Null()], { description: ownBounds }),
   },
   { title: 'OAuthApplication' },
 );

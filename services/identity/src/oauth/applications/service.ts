@@ -1,15 +1,25 @@
+import type { Bounds } from '@platform/auth';
 import { type ListPage, readListPage, type SearchQuery } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../base/caller/actor.js';
+import {
+  listBoundChoices,
+  type NamedBounds,
+  readBounds,
+  toStoredBounds,
+} from '../../credentials/bounds/bounds.js';
 import { changeAsAdministrator } from '../../members/organisation/administration.js';
+import type { Prisma, Transaction } from '../../resources.js';
 import {
   type ApplicationDeps,
+  describeBoundsOf,
   findApplicationChanges,
   requireApplication,
   toApplication,
   toShape,
 } from './application.js';
 import {
+  type ApplicationRow,
   countApplications,
   findApplications,
   insertApplication,
@@ -25,17 +35,33 @@ import { addSecret } from './secrets.js';
 /** Creates the service with which administrators manage the OAuth 2.0 applications of their organisation. */
 export function createApplicationService(deps: ApplicationDeps) {
   const { prisma } = deps;
+
+  const show = async (db: Prisma | Transaction, orgId: string, row: ApplicationRow): Promise<Application> =>
+    toApplication(row, await describeBoundsOf(db, orgId, [row]));
+
+  /** Administrators can choose what is for groups that they are not in themselves. @throws AppError 400. */
+  const readOwnBounds = async (tx: Transaction, orgId: string, given: NamedBounds): Promise<Bounds | null> =>
+    toStoredBounds(await readBounds(tx, { orgId, groups: null }, given));
+
   return {
     list: ({ orgId }: { readonly orgId: string }, query: SearchQuery): Promise<ListPage<Application>> =>
       readListPage(query, {
         count: () => countApplications(prisma, orgId, query.q),
-        find: (window) => findApplications(prisma, orgId, window, query.q),
-        toItem: toApplication,
+        find: async (window) => {
+          const rows = await findApplications(prisma, orgId, window, query.q);
+          const describeBounds = await describeBoundsOf(prisma, orgId, rows);
+          return rows.map((row) => ({ id: row.id, item: toApplication(row, describeBounds) }));
+        },
+        toItem: ({ item }) => item,
       }),
 
     /** @throws AppError 404. */
     get: async ({ orgId }: { readonly orgId: string }, clientId: string): Promise<Application> =>
-      toApplication(await requireApplication(prisma, orgId, clientId)),
+      show(prisma, orgId, await requireApplication(prisma, orgId, clientId)),
+
+    /** Lists what an application can be limited to when it acts as its service account. */
+    listBounds: ({ orgId }: { readonly orgId: string }): Promise<Required<NamedBounds>> =>
+      listBoundChoices(prisma, { orgId, groups: null }),
 
     /**
      * Registers an application. With client_credentials it gets a service account, and with a secret its first one.
@@ -53,10 +79,11 @@ export function createApplicationService(deps: ApplicationDeps) {
         authMethod: body.authMethod ?? 'client_secret_basic',
         jwks: body.jwks ?? null,
         role: body.role ?? 'member',
+        isLimited: body.bounds !== undefined,
       };
       assertApplication(shape);
       return changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {
-        const { role, ...rest } = shape;
+        const { role, isLimited: _, ...rest } = shape;
         const id = uuidv7();
         const { orgId } = caller;
         const serviceAccount = shape.grantTypes.includes('client_credentials')
@@ -68,13 +95,18 @@ export function createApplicationService(deps: ApplicationDeps) {
           orgId,
           name: body.name.trim(),
           serviceAccount,
+          bounds: body.bounds ? await readOwnBounds(tx, orgId, body.bounds) : null,
           createdAt: at,
         });
         const secret = shape.authMethod === 'client_secret_basic' ? await addSecret(tx, id, at) : null;
         const row = await requireApplication(tx, orgId, id);
-        const changes = findApplicationChanges(undefined, row);
+        const describeBounds = await describeBoundsOf(tx, orgId, [row]);
+        const changes = findApplicationChanges(undefined, row, describeBounds);
         await record({ action: 'application.created', subjectId: id, changes });
-        return { application: toApplication(row), clientSecret: secret?.clientSecret ?? null };
+        return {
+          application: toApplication(row, describeBounds),
+          clientSecret: secret?.clientSecret ?? null,
+        };
       });
     },
 
@@ -83,15 +115,16 @@ export function createApplicationService(deps: ApplicationDeps) {
       changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {
         const { orgId } = caller;
         const before = await requireApplication(tx, orgId, clientId);
-        const { role, isDisabled, ...rest } = body;
+        const { role, isDisabled, bounds, ...rest } = body;
         const accountRole = role ?? before.serviceAccount?.role ?? 'member';
-        assertApplication({ ...toShape(before), ...rest, role: accountRole });
+        assertApplication({ ...toShape(before), ...rest, role: accountRole, isLimited: !!bounds });
         const disabledAt = isDisabled ? (before.disabledAt ?? at) : null;
         // The client comes before its account, in the order in which last uses lock them.
         await updateApplication(tx, clientId, {
           ...rest,
           ...(body.name === undefined ? {} : { name: body.name.trim() }),
           ...(isDisabled === undefined ? {} : { disabledAt }),
+          ...(bounds !== undefined && { bounds: bounds && (await readOwnBounds(tx, orgId, bounds)) }),
         });
         if (before.serviceAccount)
           await updateServiceAccount(tx, before.serviceAccount.id, {
@@ -100,9 +133,10 @@ export function createApplicationService(deps: ApplicationDeps) {
           });
         if (isDisabled) await revokeAccessTokens(tx, clientId, at);
         const after = await requireApplication(tx, orgId, clientId);
-        const changes = findApplicationChanges(before, after);
+        const describeBounds = await describeBoundsOf(tx, orgId, [before, after]);
+        const changes = findApplicationChanges(before, after, describeBounds);
         await record({ action: 'application.changed', subjectId: clientId, changes });
-        return toApplication(after);
+        return toApplication(after, describeBounds);
       }),
 
     /** Removes an application with its service account; its tokens and connections end at once. @throws AppError 404. */
