@@ -193,6 +193,18 @@ export function readFacts(
   return readFeed<FactEvent>(pool, query, filter, isNewestFirst ? directions.back : directions.forward);
 }
 
+/** Returns the cursor from which a reader goes on with what happens from now on. */
+export async function findFeedEnd(pool: Pick<pg.Pool, 'query'>): Promise<string> {
+  await assignPositions(pool, MAX_POSITIONS);
+  const { rows } = await pool.query<FeedCursor>({
+    name: 'outbox-feed-end',
+    text: 'select epoch, position, deletions from outbox.head',
+  });
+  const [end] = rows;
+  if (!end) throw new Error('the outbox has no head');
+  return encodeCursor(end);
+}
+
 /*
  * Events are deleted by age, and with Kafka once they are published, so some may be left among deleted ones. Who
  * began to read after the last deletion misses none of the rest.

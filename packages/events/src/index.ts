@@ -15,6 +15,7 @@ export {
   type FactFeedQuery,
   type FeedPage,
   findEvent,
+  findFeedEnd,
   readEvents,
   readFacts,
   startFeedEpoch,

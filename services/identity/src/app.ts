@@ -28,6 +28,7 @@ import { groupUses } from './mcp/servers/access.js';
 import { registerMcpServers } from './mcp/servers/feature.js';
 import { discoveryRoutes } from './mcp/discovery/routes.js';
 import { registerMcp } from './mcp/endpoint/feature.js';
+import { createEventMethods } from './mcp/events/methods.js';
 import { registerApplications } from './oauth/applications/routes.js';
 import { registerConsent } from './oauth/consent/routes.js';
 import type { FetchDocument } from './oauth/provider/document-fetch.js';
@@ -155,6 +156,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     exchangeFor: oauth.exchangeFor,
     recordCall,
     findCatalogue,
+    events: createEventMethods(common),
   });
   discoveryRoutes(app, mcpSettings, endpoint);
   registerAccess(app, { ...common, endpoint, resources: oauth.resources, publicUrl: config.PUBLIC_URL });

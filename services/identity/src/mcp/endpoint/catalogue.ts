@@ -16,6 +16,8 @@ export interface ServerInfo {
 
 /** A tool as it is listed and called, together with what is derived from it once. */
 export interface ToolEntry extends Reachable {
+  /** The connectors whose documents its answers come from. */
+  readonly connectors?: readonly string[];
   readonly tool: Pick<Tool, 'name' | 'scopes' | 'isAdminOnly' | 'isTokenOnly' | 'annotations'>;
   /** The definition that `tools/list` shows, as JSON. */
   readonly json: string;

@@ -10,7 +10,7 @@ import {
   type ToolEntry,
 } from './catalogue.js';
 import type { Reach } from './reach.js';
-import { createMethods } from './methods.js';
+import { createMethods, type ExtensionMethods } from './methods.js';
 import type { Tool } from './tool.js';
 import type { ObserveCall } from './telemetry.js';
 import { createToolCalls } from './tool-calls.js';
@@ -39,6 +39,8 @@ export function createToolEndpoint(deps: {
   readonly log: Logger;
   /** Finds the catalogue of an organisation that has mounted tools. */
   readonly findCatalogue?: FindCatalogue;
+  /** The methods of events. */
+  readonly events?: ExtensionMethods;
   /** The version that the server reports to clients. */
   readonly version: string;
 }) {
@@ -59,7 +61,7 @@ export function createToolEndpoint(deps: {
     async getTools(caller: Pick<AccountPrincipal, 'orgId' | 'userId'>): Promise<Catalogue> {
       return (await findCatalogue?.(caller, extend))?.catalogue ?? own;
     },
-    methods: createMethods(server, createToolCalls(deps)),
+    methods: createMethods(server, createToolCalls(deps), deps.events),
   };
 }
 

@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 import type { ExchangeFor } from '../../oauth/provider/token-exchange.js';
 import type { ToolCallRecorder } from '../activity/recorder.js';
 import { createToolEndpoint, type FindCatalogue, type ToolEndpoint } from './endpoint.js';
+import type { ExtensionMethods } from './methods.js';
 import { createTools, type ToolDeps } from './registry.js';
 import { createRequestLimit } from '../../base/rate-limits/request-limit.js';
 import { mcpRoutes } from './routes.js';
@@ -38,6 +39,8 @@ export function registerMcp(
     readonly recordCall: ToolCallRecorder['record'];
     /** Finds the catalogue of an organisation that has mounted tools. */
     readonly findCatalogue: FindCatalogue;
+    /** The methods of events. */
+    readonly events: ExtensionMethods;
     readonly clock: Clock;
     readonly metrics: Registry;
     readonly log: Logger;

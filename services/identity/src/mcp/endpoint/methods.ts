@@ -39,6 +39,9 @@ const CallParams = Type.Object({
 });
 const ListenParams = Type.Object({ notifications: Type.Object({}) });
 
+/** The methods of an extension of the protocol, in both eras. Each returns its result. @throws RpcFault. */
+export type ExtensionMethods = Readonly<Record<string, (exchange: Exchange) => object | Promise<object>>>;
+
 /** Null in an optional parameter counts as absence. */
 const withoutNulls = (params: Json): Json =>
   Object.values(params).includes(null)
@@ -46,7 +49,7 @@ const withoutNulls = (params: Json): Json =>
     : params;
 
 /** Reads the parameters of a method. @throws RpcFault -32602 that names the first fault. */
-function createReader<T extends ToolSchema>(schema: T) {
+export function createReader<T extends ToolSchema>(schema: T) {
   const check = compileCheck(schema, '');
   return ({ method, params: given }: RpcRequest): Type.Static<T & Type.TSchema> => {
     const params = withoutNulls(given);
@@ -57,10 +60,12 @@ function createReader<T extends ToolSchema>(schema: T) {
   };
 }
 
-const capabilities = { tools: {} };
+/** Clients read either of the two (SEP-3415, and ChatGPT). */
+const eventCapabilities = { events: {}, extensions: { 'io.modelcontextprotocol/events': {} } };
 
-/** Creates the methods of a stateless server that has tools. */
-export function createMethods(server: ServerInfo, callTool: CallTool): Methods {
+/** Creates the methods of a stateless server that has tools, and events where there are methods for them. */
+export function createMethods(server: ServerInfo, callTool: CallTool, events?: ExtensionMethods): Methods {
+  const capabilities = { tools: {}, ...(events && eventCapabilities) };
   const readInitialize = createReader(InitializeParams);
   const readList = createReader(ListParams);
   const readCall = createReader(CallParams);
@@ -105,18 +110,27 @@ export function createMethods(server: ServerInfo, callTool: CallTool): Methods {
     return JSON.stringify({ resultType: 'complete', _meta });
   };
 
+  const toMethods = (era: ProtocolEra): [string, Method][] =>
+    Object.entries(events ?? {}).map(([name, call]) => {
+      const isList = name.endsWith('/list');
+      const more = era === 'modern' ? { ...(isList && UNCACHED), ...modernFields(server) } : {};
+      return [name, async (exchange) => JSON.stringify({ ...(await call(exchange)), ...more })];
+    });
+
   return {
-    legacy: new Map([
+    legacy: new Map<string, Method>([
       ['initialize', initialize],
       ['ping', () => '{}'],
       ['tools/list', createListTools('legacy')],
       ['tools/call', createCallTool(createResultFrame({}))],
+      ...toMethods('legacy'),
     ]),
-    modern: new Map([
+    modern: new Map<string, Method>([
       ['server/discover', discover],
       ['tools/list', createListTools('modern')],
       ['tools/call', createCallTool(createResultFrame(modernFields(server)))],
       ['subscriptions/listen', listen],
+      ...toMethods('modern'),
     ]),
   };
 }

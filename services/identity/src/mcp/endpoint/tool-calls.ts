@@ -10,7 +10,7 @@ import type { ToolContext } from './tool.js';
 
 /** The context of a caller, and the tools that it can find and see. */
 export interface Caller {
-  readonly catalogue: Pick<CallerCatalogue, 'find'>;
+  readonly catalogue: Pick<CallerCatalogue, 'find' | 'getView'>;
   readonly view: ToolView;
   readonly context: ToolContext;
 }

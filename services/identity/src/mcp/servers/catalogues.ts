@@ -65,6 +65,7 @@ function toMountedEntry(
     tool: { name, scopes: [scope], isAdminOnly: false, annotations },
     key: toToolKey(server.id, toolName),
     serverId: server.id,
+    connectors,
     audiences: [serverGroups, toolGroups].filter((groups) => groups !== null),
     json: stringifyJson({ ...definition, name, annotations }),
     // The server checks the arguments: the platform compiles no schema that a foreign server wrote.
