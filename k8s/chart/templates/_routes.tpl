@@ -31,15 +31,16 @@ groups:
       - /.well-known
       - /sign-in
       - /sign-out
+      - /docs
   - service: identity
     isStream: true
     prefixes: [/mcp]
-  # The console
+  # The console, and the health of the platform: without identity nobody can be let in.
   - service: identity
-    exact: [/]
+    exact: [/, /health/live, /health/ready]
     prefixes: [/assets, /account, /crawls, /mails, /organisation]
   - service: mail
-    prefixes: [/api/v1/mail]
+    prefixes: [/api/v1/mail, /docs/mail]
   - service: crawl
-    prefixes: [/api/v1/crawlingManager]
+    prefixes: [/api/v1/crawlingManager, /docs/crawl]
 {{- end }}

@@ -89,8 +89,10 @@ const identity: ServiceDefinition = {
     '/crawls',
     '/mails',
     '/organisation',
+    // The page of the documentation, and identity's document.
+    '/docs',
   ],
-  exact: ['/'],
+  exact: ['/', '/health/live', '/health/ready'],
   internal: ['/api/v1/configurationManager/internal'],
   errorShape: 'standard',
   heapMb: 256,
@@ -126,7 +128,7 @@ const LOCAL_NETWORKS = '127.0.0.0/8,::1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,
 const mail: ServiceDefinition = {
   name: 'mail',
   directory: getDirectory('mail'),
-  prefixes: ['/api/v1/mail'],
+  prefixes: ['/api/v1/mail', '/docs/mail'],
   internal: ['/api/v1/mail/internal'],
   errorShape: 'standard',
   // A mail with 25 MiB of attachments uses about 70 MiB of the heap while its body is read.
@@ -143,7 +145,7 @@ const mail: ServiceDefinition = {
 const crawl: ServiceDefinition = {
   name: 'crawl',
   directory: getDirectory('crawl'),
-  prefixes: ['/api/v1/crawlingManager'],
+  prefixes: ['/api/v1/crawlingManager', '/docs/crawl'],
   internal: [],
   errorShape: 'crawl',
   heapMb: 256,

@@ -62,6 +62,7 @@ async function createIdentityApp({ config, resources }: IdentityDeps): Promise<S
     service: 'identity',
     title: 'Identity',
     description: 'Organisations, members, sessions, personal access tokens and the remote tool endpoint.',
+    otherDocs: ['mail', 'crawl'],
     errors: standardErrors,
     log: resources.log,
     commit: config.COMMIT,

@@ -23,7 +23,7 @@ const served = listSorted([...list.matchAll(/'([^']+)'/g)].map(([, path = '']) =
 const routed = listSorted(SERVICES.find(({ name }) => name === 'identity')?.prefixes ?? []);
 /** The paths besides the screens that gateways route to identity. */
 const OTHERS =
-  /^\/(?:api|access|assets|mcp|oauth2|authorize|token|register|sign-in|sign-out|v0\.1|\.well-known)(?:\/|$)/;
+  /^\/(?:api|access|assets|mcp|oauth2|authorize|token|register|sign-in|sign-out|docs|v0\.1|\.well-known)(?:\/|$)/;
 
 test('identity serves the prefixes of the screens, and no others (UI-1)', () => {
   expect(screens).toContain('/account');

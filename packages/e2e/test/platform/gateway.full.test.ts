@@ -147,11 +147,6 @@ describeWith('nginx', 'the gateway of the Compose file', () => {
     expect(toBreak).toBe(0);
   });
 
-  test('redirects to a path alone, because only the client knows its scheme and port', async () => {
-    const answer = await send({ path: '/docs/identity' });
-    expect([answer.status, answer.headers.location]).toEqual([301, '/docs/identity/']);
-  });
-
   test('forwards a method that only the service can judge', async () => {
     expect((await send({ method: 'PROPFIND' })).body.method).toBe('PROPFIND');
   });

@@ -102,7 +102,7 @@ export async function startNginx(upstreams: Upstreams, settings: Settings = {}):
   await waitFor(
     async () => {
       if (child.exitCode !== null) throw new Error(errors);
-      return (await fetch(`${url}/health/live`)).ok;
+      return (await fetch(`${url}/nowhere`)).status === 404;
     },
     { what: 'an answer of nginx' },
   );

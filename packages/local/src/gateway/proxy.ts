@@ -23,7 +23,7 @@ function hideInternal(app: FastifyInstance, { internal, errorShape }: Upstream):
     void sendError(reply, NOT_FOUND, errorShape);
   for (const path of internal.flatMap((prefix) => [prefix, `${prefix}/*`]))
     // The hook refuses before the body is read.
-    app.all(path, { schema: { hide: true }, onRequest: refuse }, refuse);
+    app.all(path, { onRequest: refuse }, refuse);
 }
 
 /** Aborted when the client has left before its response: see {@link endWithClient}. */
@@ -63,7 +63,7 @@ function openConnections() {
   };
 }
 
-/** Forwards everything below the service's prefixes and its documentation, with bodies as streams in both directions. */
+/** Forwards everything below the service's prefixes, with bodies as streams in both directions. */
 export async function registerProxy(
   app: FastifyInstance,
   upstream: Upstream,
@@ -82,25 +82,14 @@ export async function registerProxy(
       ...headers
     }: IncomingHttpHeaders) => headers,
   };
-  const common = {
+  hideInternal(app, upstream);
+  await app.register(httpProxy, {
     upstream: upstream.url,
     undici: openConnections(),
     destroyAgent: true,
     disableRequestLogging: true,
-  };
-  hideInternal(app, upstream);
-  await app.register(httpProxy, {
-    ...common,
     routes: [...(upstream.exact ?? []), ...upstream.prefixes.flatMap((prefix) => [prefix, `${prefix}/*`])],
     httpMethods: [...methods],
-    replyOptions,
-  });
-  await app.register(httpProxy, {
-    ...common,
-    prefix: `/docs/${upstream.name}/json`,
-    rewritePrefix: '/docs/json',
-    routes: ['/'],
-    httpMethods: ['GET'],
     replyOptions,
   });
 }

@@ -3,7 +3,6 @@ import { type IncomingMessage, METHODS } from 'node:http';
 import type { Socket } from 'node:net';
 import { createRequestsInProgress } from '@platform/service-kit/requests-in-progress';
 import fastify, { type FastifyInstance } from 'fastify';
-import { registerDocs } from './docs.js';
 import {
   explainRequestFault,
   type GatewayError,
@@ -16,7 +15,6 @@ import {
   sendNotFound,
 } from './errors.js';
 import { isForwardable } from './forwardable-path.js';
-import { registerHealth } from './health.js';
 import { endWithClient, registerProxy } from './proxy.js';
 import { readToTheEnd } from './request-body.js';
 import type { Upstream } from './upstream.js';
@@ -69,13 +67,7 @@ export async function createGateway(
   requests.watch(app.server);
   for (const method of PASSED_METHODS)
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true });
-  // No service accepts this method, but Fastify would refuse it only for its missing content type.
-  if (METHODS.includes('QUERY')) app.addHttpMethod('QUERY', { overrideExisting: true });
-  app.setNotFoundHandler((request, reply) =>
-    app.hasRoute({ method: 'GET', url: request.url.split('?', 1)[0] ?? '' })
-      ? sendError(reply.header('allow', 'GET, HEAD'), METHOD_NOT_ALLOWED)
-      : sendNotFound(request, reply),
-  );
+  app.setNotFoundHandler(sendNotFound);
   app.server.on('connect', (_request, socket: Socket) => {
     refuse(socket, METHOD_NOT_ALLOWED, `allow: ${OWN_ALLOW}\r\n`);
   });
@@ -93,8 +85,6 @@ export async function createGateway(
   });
   endWithClient(app);
   readToTheEnd(app, bodyStallMs);
-  registerHealth(app, upstreams);
-  await registerDocs(app, upstreams);
   for (const upstream of upstreams) await registerProxy(app, upstream, PASSED_METHODS);
   return app;
 }

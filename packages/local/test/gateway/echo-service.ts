@@ -13,8 +13,7 @@ export interface Echo {
 export interface EchoService {
   readonly url: string;
   readonly server: Server;
-  isReady: boolean;
-  /** The targets of all requests except health checks. */
+  /** The targets of all requests. */
   readonly targets: string[];
   /** Emits `streamClosed` and `waitingEnded` when the client of a stream, or a waiting client, disconnects, and `cutOff` when a body arrived only in part. */
   readonly events: EventEmitter;
@@ -28,10 +27,6 @@ export interface EchoService {
 export async function startEchoService(): Promise<EchoService> {
   const server = createServer((request, response) => {
     const url = request.url ?? '';
-    if (url === '/health/ready') {
-      response.writeHead(service.isReady ? 200 : 503).end();
-      return;
-    }
     service.targets.push(url);
     request.once('close', () => request.complete || service.events.emit('cutOff', url));
     if (url === '/mcp/stream') {
@@ -78,7 +73,6 @@ export async function startEchoService(): Promise<EchoService> {
   const service: EchoService = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     server,
-    isReady: true,
     targets: [],
     events: new EventEmitter(),
     stop: async () => {

@@ -16,14 +16,15 @@ export function useGateway(options: GatewayOptions = {}) {
         {
           name: 'identity',
           url: identity.url,
-          prefixes: ['/api/v1/users', '/mcp'],
+          prefixes: ['/api/v1/users', '/mcp', '/docs'],
+          exact: ['/', '/health/live', '/health/ready'],
           internal: ['/api/v1/users/internal'],
           errorShape: 'standard',
         },
         {
           name: 'mail',
           url: goneUrl,
-          prefixes: ['/api/v1/mail'],
+          prefixes: ['/api/v1/mail', '/docs/mail'],
           internal: ['/api/v1/mail/internal'],
           errorShape: 'standard',
         },

@@ -44,6 +44,8 @@ export interface AppOptions {
   readonly service: string;
   readonly title: string;
   readonly description: string;
+  /** See {@link registerDocs}. */
+  readonly otherDocs?: readonly string[];
   readonly errors: ErrorFormat;
   readonly log: Logger;
   /** The commit that the program was built from, for `/health`. */

@@ -6,6 +6,9 @@ import { VERSION } from '../version.js';
 import { type Audience, publishDocument } from './publish.js';
 
 export interface DocsOptions {
+  readonly service: string;
+  /** Services whose documents the page offers beside its own; the gateways route `/docs/<service>` to them. */
+  readonly otherDocs?: readonly string[];
   readonly title: string;
   readonly description: string;
   readonly errors: ErrorFormat;
@@ -16,12 +19,12 @@ const COMMON_RULES =
   'Requests fail with 400 when a query parameter is unknown or repeated, or when a JSON body nests deeper than 64 levels, has more than 10,000 values, the key `__proto__`, or a text with NUL or an unpaired surrogate.';
 
 /**
- * Serves the OpenAPI 3.1 document of the public routes at `/docs/json`, and a page to read and try it at `/docs`. The
- * document of the routes between services is at `/internal/openapi.json`, which gateways do not route. Each document is
- * built when it is first requested.
+ * Serves the OpenAPI 3.1 document of the public routes at `/docs/json` and `/docs/<service>/json`, and a page to read and
+ * try it at `/docs`. The document of the routes between services is at `/internal/openapi.json`, which gateways do not
+ * route. Each document is built when it is first requested.
  */
 export async function registerDocs(app: FastifyInstance, options: DocsOptions): Promise<void> {
-  const { title, description, errors } = options;
+  const { service, otherDocs = [], title, description, errors } = options;
   await app.register(swagger, {
     convertConstToEnum: false,
     openapi: {
@@ -48,9 +51,17 @@ export async function registerDocs(app: FastifyInstance, options: DocsOptions): 
   }
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    staticCSP: true,
+    // No `upgrade-insecure-requests`: the page is also read over plain HTTP.
+    staticCSP: {
+      'default-src': "'self'",
+      'style-src': ["'self'", "'unsafe-inline'"],
+      'img-src': ["'self'", 'data:'],
+      'frame-ancestors': "'none'",
+    },
+    uiConfig: { urls: [service, ...otherDocs].map((name) => ({ name, url: `/docs/${name}/json` })) },
     transformSpecification: () => documentFor('everyone'),
     transformSpecificationClone: false,
   });
+  app.get(`/docs/${service}/json`, { schema: { hide: true } }, () => documentFor('everyone'));
   app.get('/internal/openapi.json', { schema: { hide: true } }, () => documentFor('services'));
 }
