@@ -56,3 +56,5 @@ export function createStateStore(folder: string) {
     },
   };
 }
+
+export type StateStore = ReturnType<typeof createStateStore>;
