@@ -205,6 +205,51 @@ describeWith('chromium', 'the screens of crawls', () => {
     await page.getByRole('row', { name: /Cloud account/ }).waitFor();
   });
 
+  test('adds a hook, which accepts what has its secret alone, and removes it', async () => {
+    await using.platform.call('POST', '/api/v1/crawlingManager/code_1/schedule', { scheduleConfig });
+    const page = await using.open('/crawls/connectors/code_1');
+    await page.getByRole('button', { name: 'Add the first hook' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: /Source$/ }).click();
+    await page.getByRole('option', { name: 'A script' }).click();
+    await dialog.getByText('It sends the secret as a bearer token.').waitFor();
+    await dialog.getByRole('textbox', { name: 'Description' }).fill('The nightly build');
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('heading', { name: 'Address and secret of the hook' }).waitFor();
+    expect(await findBarriersInLooks(page)).toEqual([]);
+    const address = await copy(page, 'Address');
+    const secret = await copy(page, 'Secret');
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    const ring = async (bearer: string) =>
+      (await fetch(address, { method: 'POST', headers: { authorization: `Bearer ${bearer}` } })).status;
+    const row = page.getByRole('row', { name: /The nightly build/ });
+    await row.getByText('None yet').waitFor();
+    expect([await ring(secret), await ring(`${secret}x`)]).toEqual([202, 401]);
+    await page.reload();
+    await row.getByText('None yet').waitFor({ state: 'detached' });
+
+    await page.getByRole('button', { name: 'Actions for The nightly build' }).click();
+    await page.getByRole('menuitem', { name: 'Replace the secret…' }).click();
+    await dialog.getByRole('textbox', { name: /has made a secret/ }).fill('a secret of the build server');
+    await dialog.getByRole('button', { name: 'Replace the secret' }).click();
+    await dialog.getByText('without spaces').waitFor();
+    await dialog.getByRole('textbox', { name: /has made a secret/ }).fill('secret-of-the-build-server');
+    await dialog.getByRole('button', { name: 'Replace the secret' }).click();
+    expect(await copy(page, 'Secret')).toBe('secret-of-the-build-server');
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    expect(await ring('secret-of-the-build-server')).toBe(202);
+
+    await page.getByRole('button', { name: 'Actions for The nightly build' }).click();
+    await page.getByRole('menuitem', { name: 'Show the address…' }).click();
+    expect(await copy(page, 'Address')).toBe(address);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('button', { name: 'Actions for The nightly build' }).click();
+    await page.getByRole('menuitem', { name: 'Remove…' }).click();
+    await dialog.getByRole('button', { name: 'Remove the hook' }).click();
+    await page.getByText('There are no hooks').waitFor();
+    expect(await ring(secret)).toBe(401);
+  });
+
   test('registers an endpoint, which a schedule keeps when it is changed', async () => {
     const page = await using.open('/crawls/endpoints');
     await page.getByRole('heading', { level: 1, name: 'Crawl endpoints' }).waitFor();

@@ -18,7 +18,7 @@ const DIALOGS: Readonly<Record<string, number>> = {
   '/account': 5,
   '/account/tokens': 2,
   '/crawls': 2,
-  '/crawls/connectors/wiki_1': 3,
+  '/crawls/connectors/wiki_1': 7,
   '/crawls/endpoints': 4,
   '/mails/suppressions': 1,
   '/organisation/members': 7,
@@ -55,6 +55,7 @@ describeWith('chromium', 'every dialog', () => {
     await call('POST', '/api/v1/organisation/identity-provider/domains', { domain });
     const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'Europe/Berlin' };
     await call('POST', '/api/v1/crawlingManager/wiki_1/schedule', { scheduleConfig });
+    await call('POST', '/api/v1/crawlingManager/wiki_1/hooks', { kind: 'github', description: LONG });
     detailPaths.push(
       `/account/tokens/${token.id}`,
       `/organisation/applications/${application.clientId}`,

@@ -15,6 +15,7 @@ export type ScheduleConfigInput = CrawlSchemas['schemas']['ScheduleConfigInput']
 export type Run = CrawlSchemas['schemas']['CrawlRun'];
 export type RunDetail = CrawlSchemas['schemas']['CrawlRunDetail'];
 export type Endpoint = CrawlSchemas['schemas']['CrawlEndpoint'];
+export type Hook = CrawlSchemas['schemas']['CrawlHook'];
 export type Queue = CrawlSchemas['schemas']['CrawlQueue'];
 
 const BASE = '/api/v1/crawlingManager' as const;
@@ -51,6 +52,14 @@ export const endpointsQuery = queryOptions({
   queryKey: ['crawls', 'endpoints'],
   queryFn: async ({ signal }) => (await unwrap(crawl.GET(`${BASE}/endpoints`, { signal }))).data,
 });
+
+export const HOOKS = `${INSTANCE}/hooks` as const;
+
+export const hooksQuery = (connector: string) =>
+  queryOptions({
+    queryKey: ['crawls', 'hooks', connector],
+    queryFn: async ({ signal }) => (await unwrap(crawl.GET(HOOKS, { ...toParams(connector), signal }))).data,
+  });
 
 /** The newest runs of a connector, for the marks of its row. */
 export const recentRunsQuery = (connector: string) =>

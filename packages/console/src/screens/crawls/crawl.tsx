@@ -15,6 +15,7 @@ import { isOtherZone, ownZone, Time, ZonedTime } from '../../ui/time.tsx';
 import { type Schedule, schedulesQuery, toKey, useAct } from './api.ts';
 import { ConnectorRuns, useRuns } from './connector-runs.tsx';
 import { describeDuration } from './duration.ts';
+import { Hooks } from './hooks.tsx';
 import { ScheduleProblems } from './schedule-problems.tsx';
 import { ScheduleWords } from './schedule-words.tsx';
 import { ScheduleState } from './states.tsx';
@@ -88,6 +89,7 @@ export function Screen() {
         {isOtherZone(zone) && <p className="hint">{t.runs.zone(ownZone, zone ?? '')}</p>}
         <ConnectorRuns connector={connector} runs={runs} empty={empty} />
       </Section>
+      {schedule && <Hooks connector={connector} />}
       {schedule && (
         <DangerZone acts={[{ label: t.acts.remove, hint: t.removeWarning, run: () => setOpen('remove') }]} />
       )}
