@@ -52,6 +52,7 @@ const domains = [
   'tokens',
   'oauth',
   'mcp',
+  'knowledge',
   'access',
   'destinations',
 ];

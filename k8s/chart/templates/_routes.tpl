@@ -22,6 +22,7 @@ groups:
       - /api/v1/events
       - /api/v1/groups
       - /api/v1/mcp-servers
+      - /api/v1/knowledge
       - /oauth2
       - /authorize
       - /token
@@ -38,7 +39,7 @@ groups:
   # The console, and the health of the platform: without identity nobody can be let in.
   - service: identity
     exact: [/, /health/live, /health/ready]
-    prefixes: [/assets, /account, /crawls, /mails, /organisation]
+    prefixes: [/assets, /account, /crawls, /knowledge, /mails, /organisation]
   - service: mail
     prefixes: [/api/v1/mail, /docs/mail]
   - service: crawl

@@ -1,6 +1,7 @@
 import { text } from '#text/shared';
 import type { ReactNode } from 'react';
 import {
+  BookIcon,
   CrawlIcon,
   GridIcon,
   HomeIcon,
@@ -47,6 +48,17 @@ export const placeGroups: readonly PlaceGroup[] = [
         label: text.places.home,
         icon: HomeIcon,
         screens: [{ path: '/', label: text.views.home, load: () => import('./screens/start/start.tsx') }],
+      },
+      {
+        label: text.places.knowledge,
+        icon: BookIcon,
+        screens: [
+          {
+            path: '/knowledge',
+            label: text.views.knowledge,
+            load: () => import('./screens/knowledge/knowledge.tsx'),
+          },
+        ],
       },
     ],
   },

@@ -1,6 +1,7 @@
 /** Every screen of the navigation (UI-6), by its path and its heading. */
 export const SCREENS = [
   ['/', /Welcome/],
+  ['/knowledge', 'Knowledge'],
   ['/account', 'My account'],
   ['/account/apps', 'Connected apps'],
   ['/account/tokens', 'My tokens'],

@@ -113,6 +113,13 @@ describeWith('chromium', 'the getting-started page', () => {
     const concerns = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: /^Open: / }) });
     await concerns.filter({ hasText: 'The crawl of Support desk 2 fails' }).waitFor();
     await concerns.filter({ hasText: 'The desk refused the password' }).waitFor();
+    // GRP-7: in the words of the answers, on the page of the connector as well.
+    await page.getByText(/^support_2 has not been crawled yet; crawls fail since \w+day\.$/).waitFor();
+    await page.getByRole('link', { name: 'All sources' }).click();
+    await page.getByRole('row', { name: /^Support desk 2/ }).getByText('Failing').waitFor();
+    await page.getByRole('row', { name: /^Support desk 2/ }).getByRole('link').click();
+    await page.getByText(/^support_2 has not been crawled yet; crawls fail since/).waitFor();
+    await page.goto(url);
     // Who has joined needs nobody.
     expect(await concerns.filter({ hasText: 'Nobody Needed' }).count()).toBe(0);
     await concerns.filter({ hasText: 'Katherine J has not accepted' }).first().getByRole('link').click();

@@ -73,6 +73,7 @@ const identity: ServiceDefinition = {
     '/api/v1/events',
     '/api/v1/groups',
     '/api/v1/mcp-servers',
+    '/api/v1/knowledge',
     '/oauth2',
     '/authorize',
     '/token',
@@ -87,6 +88,7 @@ const identity: ServiceDefinition = {
     '/assets',
     '/account',
     '/crawls',
+    '/knowledge',
     '/mails',
     '/organisation',
     // The page of the documentation, and identity's document.

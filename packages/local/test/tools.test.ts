@@ -65,6 +65,11 @@ describe.each(['v1', 'v2'] as const)('an agent on the %s client', (version) => {
     const isCompleted = async () =>
       (await agent.call('get_crawl', { connector })).structuredContent.state === 'completed';
     await waitFor(isCompleted, { what: 'the crawl' });
+    // GRP-7
+    expect((await agent.call('get_crawl', { connector })).structuredContent.age).toMatchObject({
+      state: 'fresh',
+      text: 'wiki_1 was last crawled less than a minute ago.',
+    });
     expect((await agent.call('list_crawls')).structuredContent.crawls).toMatchObject([
       { connector: 'wiki_1', scheduleType: 'once', state: 'completed', progress: 100 },
     ]);
@@ -139,7 +144,10 @@ test('an agent pauses and resumes, and gets a refusal in the words of the servic
   await agent.call('schedule_crawl', { connector: 'Support_1', scheduleConfig });
   expect((await agent.call('pause_crawl', { connector })).structuredContent).toMatchObject({ connector });
   expect(await agent.call('pause_crawl', { connector })).toMatchObject(refusal('Job is already paused'));
-  expect((await agent.call('get_crawl', { connector })).structuredContent.state).toBe('paused');
+  expect((await agent.call('get_crawl', { connector })).structuredContent).toMatchObject({
+    state: 'paused',
+    age: { state: 'paused', text: 'support_1 has not been crawled yet; its crawls are paused.' },
+  });
   expect((await agent.call('resume_crawl', { connector })).structuredContent).toHaveProperty('resumedAt');
   await agent.call('remove_crawl', { connector });
 });

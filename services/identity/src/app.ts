@@ -12,6 +12,7 @@ import {
 import { registerAccess } from './access/routes.js';
 import { registerAccounts } from './accounts.js';
 import type { IdentityConfig } from './config.js';
+import { findCrawlAges } from './facts/crawl-ages.js';
 import { registerFactFeed } from './facts/feed.routes.js';
 import { registerAudit } from './audit/routes.js';
 import { registerDestinations } from './destinations/feature.js';
@@ -25,6 +26,7 @@ import { startLiveness } from './credentials/liveness/feature.js';
 import { registerGroups } from './groups/routes.js';
 import { startExpiry } from './jobs/expiry.job.js';
 import { groupUses } from './mcp/servers/access.js';
+import { registerKnowledge } from './knowledge/routes.js';
 import { registerMcpServers } from './mcp/servers/feature.js';
 import { discoveryRoutes } from './mcp/discovery/routes.js';
 import { registerMcp } from './mcp/endpoint/feature.js';
@@ -158,8 +160,10 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     recordCall,
     findCatalogue,
     events: createEventMethods(common),
+    findAges: (orgId, connectors) => findCrawlAges(pool, orgId, connectors),
   });
   discoveryRoutes(app, mcpSettings, endpoint);
+  registerKnowledge(app, { ...common, endpoint });
   registerAccess(app, { ...common, endpoint, resources: oauth.resources, publicUrl: config.PUBLIC_URL });
   registerServiceRoutes(app, {
     ...common,

@@ -26,6 +26,9 @@ export const RobotIcon = icon(
 );
 export const GridIcon = icon(<path d="M2.5 2.5H7V7H2.5zM9 2.5h4.5V7H9zM2.5 9H7v4.5H2.5zM9 9h4.5v4.5H9z" />);
 export const CrawlIcon = icon(<path d="M13 8a5 5 0 0 1-9 3m-1-3a5 5 0 0 1 9-3m0-2.5V5H9.5M4 13.5V11h2.5" />);
+export const BookIcon = icon(
+  <path d="M8 4.2C6.8 3.3 5 3 2.500 3v9.500c2.500 0 4.300.3 5.500 1.200 1.200-.9 3-1.200 5.500-1.200V3C11 3 9.200 3.300 8 4.200Zm0 0v9.500" />,
+);
 export const MailIcon = icon(
   <path d="M3.5 3.5h9A1.5 1.5 0 0 1 14 5v6a1.5 1.5 0 0 1-1.5 1.5h-9A1.5 1.5 0 0 1 2 11V5a1.5 1.5 0 0 1 1.5-1.5Zm-1 1.2L8 8.7l5.5-4" />,
 );

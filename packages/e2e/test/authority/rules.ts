@@ -156,6 +156,7 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
   ],
   [asPerson(), ['listGrantableScopes', 'listBounds']],
   [{ ...anyAccount, scope: 'user:read' }, ['getMe']],
+  [{ ...anyAccount, scope: 'kb:read' }, ['listKnowledgeSources']],
   [asPerson('pat:read'), ['listOwnTokens', 'getOwnToken', 'listTokenActivity']],
   [asPerson('pat:write'), ['createToken', 'editOwnToken', 'revokeOwnToken', 'rotateToken']],
   [withToken, ['getOwnCredential', 'revokeOwnCredential']],

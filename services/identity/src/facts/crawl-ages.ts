@@ -4,8 +4,8 @@ import type { Prisma } from '../resources.js';
 
 /*
  * How old is what connectors have crawled, kept from the facts that crawl reports anyway. Facts may come twice, and in another
- * order than that in which they happened: the newest completed crawl counts, the first failure after it, and of the schedule
- * what the newest fact says.
+ * order than that in which they happened: the newest completed crawl counts, the first failure after it, and what was last done
+ * with the schedule. A pause that is over by itself is no act: a run for a later time says so.
  */
 
 export interface CrawlAge {
@@ -18,6 +18,8 @@ export interface CrawlAge {
   /** When the next run is due, as far as the newest fact knows. */
   readonly nextRunAt: Date | null;
   readonly pausedAt: Date | null;
+  /** When the schedule was removed, and no other was saved since. */
+  readonly removedAt: Date | null;
 }
 
 interface Change {
@@ -28,7 +30,10 @@ interface Change {
   readonly completedAt: string | null;
   readonly failingSince: string | null;
   readonly nextRunAt: string | null;
+  readonly ranFor: string | null;
+  readonly actedAt: string | null;
   readonly pausedAt: string | null;
+  readonly removedAt: string | null;
 }
 
 const PREFIX = 'crawl_schedule.';
@@ -36,42 +41,69 @@ const PREFIX = 'crawl_schedule.';
 /** @returns undefined for a fact that says nothing about the age of documents. */
 function toChange(fact: ReportedFact): Change | undefined {
   const { orgId, at } = fact;
-  const nothing = { orgId, at, completedAt: null, failingSince: null, nextRunAt: null, pausedAt: null };
+  const nothing = {
+    orgId,
+    at,
+    completedAt: null,
+    failingSince: null,
+    nextRunAt: null,
+    ranFor: null,
+    actedAt: null,
+    pausedAt: null,
+    removedAt: null,
+  };
   if (fact.type === 'audit.entry') {
     const { action, detail } = fact.data;
     const { connector, instance } = detail;
     if (!action.startsWith(PREFIX) || !connector || !instance) return undefined;
-    return { ...nothing, connector, instance, pausedAt: action === `${PREFIX}paused` ? at : null };
+    return {
+      ...nothing,
+      connector,
+      instance,
+      actedAt: at,
+      pausedAt: action === `${PREFIX}paused` ? at : null,
+      removedAt: action === `${PREFIX}removed` ? at : null,
+    };
   }
   if (!fact.type.startsWith('crawl.run.') || !('nextRunAt' in fact.data)) return undefined;
-  const { connector, instance, nextRunAt = null } = fact.data;
+  const { connector, instance, nextRunAt = null, trigger, scheduledFor } = fact.data;
   return {
     ...nothing,
     connector,
     instance,
     nextRunAt,
+    ranFor: trigger === 'schedule' ? scheduledFor : null,
     completedAt: fact.type === 'crawl.run.completed' ? at : null,
     failingSince: fact.type === 'crawl.run.failed' ? at : null,
   };
 }
 
+const isNewerAct = `excluded.acted_at >= coalesce(old.acted_at, '-infinity')`;
+
 const record = `
   with change as (
     select c.* from jsonb_to_recordset($1::jsonb) as c ("orgId" uuid, connector text, instance text, at timestamptz,
-        "completedAt" timestamptz, "failingSince" timestamptz, "nextRunAt" timestamptz, "pausedAt" timestamptz)
+        "completedAt" timestamptz, "failingSince" timestamptz, "nextRunAt" timestamptz, "ranFor" timestamptz,
+        "actedAt" timestamptz, "pausedAt" timestamptz, "removedAt" timestamptz)
       join organisations o on o.id = c."orgId"
   ), completed as (
-    select "orgId", connector, instance, max("completedAt") as at from change group by 1, 2, 3
+    select "orgId", connector, instance, max("completedAt") as at, max("ranFor") as "ranFor" from change group by 1, 2, 3
   ), failed as (
     select c."orgId", c.connector, c.instance, min(c."failingSince") as at
     from change c join completed using ("orgId", connector, instance)
     where completed.at is null or c."failingSince" > completed.at group by 1, 2, 3
   ), newest as (
     select distinct on ("orgId", connector, instance) * from change order by "orgId", connector, instance, at desc
+  ), act as (
+    select distinct on ("orgId", connector, instance) * from change where "actedAt" is not null
+    order by "orgId", connector, instance, at desc
   )
-  insert into crawl_ages as old (org_id, connector, instance, completed_at, failing_since, next_run_at, paused_at, reported_at)
-  select "orgId", connector, instance, completed.at, failed.at, "nextRunAt", "pausedAt", newest.at
+  insert into crawl_ages as old (org_id, connector, instance, completed_at, failing_since, next_run_at, ran_for, paused_at,
+    removed_at, reported_at, acted_at)
+  select "orgId", connector, instance, completed.at, failed.at, newest."nextRunAt", completed."ranFor", act."pausedAt",
+    act."removedAt", newest.at, act."actedAt"
   from newest join completed using ("orgId", connector, instance) left join failed using ("orgId", connector, instance)
+    left join act using ("orgId", connector, instance)
   order by "orgId", connector, instance
   on conflict (org_id, connector, instance) do update set
     completed_at = greatest(old.completed_at, excluded.completed_at),
@@ -79,8 +111,11 @@ const record = `
       select min(since) from unnest(array[old.failing_since, excluded.failing_since]) as since
       where since > coalesce(greatest(old.completed_at, excluded.completed_at), '-infinity')),
     next_run_at = case when excluded.reported_at >= old.reported_at then excluded.next_run_at else old.next_run_at end,
-    paused_at = case when excluded.reported_at >= old.reported_at then excluded.paused_at else old.paused_at end,
-    reported_at = greatest(old.reported_at, excluded.reported_at)`;
+    ran_for = greatest(old.ran_for, excluded.ran_for),
+    paused_at = case when ${isNewerAct} then excluded.paused_at else old.paused_at end,
+    removed_at = case when ${isNewerAct} then excluded.removed_at else old.removed_at end,
+    reported_at = greatest(old.reported_at, excluded.reported_at),
+    acted_at = greatest(old.acted_at, excluded.acted_at)`;
 
 /** Records what facts say about the age of documents. Repeating it changes nothing. */
 export async function recordCrawlAges(db: Prisma, facts: readonly ReportedFact[]): Promise<void> {
@@ -88,18 +123,22 @@ export async function recordCrawlAges(db: Prisma, facts: readonly ReportedFact[]
   if (changes.length > 0) await db.$executeRawUnsafe(record, JSON.stringify(changes));
 }
 
-/** Finds the ages of the instances of connectors, in the order of their names. */
+const MAX_FOUND = 500;
+
+/** Finds the ages of the instances of connectors, in the order of their names. @param connectors - undefined for all. */
 export async function findCrawlAges(
   pool: pg.Pool,
   orgId: string,
-  connectors: readonly string[],
+  connectors?: readonly string[],
 ): Promise<CrawlAge[]> {
   const { rows } = await pool.query<CrawlAge>({
     name: 'crawl_ages',
     text: `select connector, instance, completed_at as "completedAt", failing_since as "failingSince",
-        next_run_at as "nextRunAt", paused_at as "pausedAt"
-      from crawl_ages where org_id = $1 and connector = any($2) order by connector, instance limit 100`,
-    values: [orgId, [...connectors]],
+        next_run_at as "nextRunAt", case when ran_for > paused_at then null else paused_at end as "pausedAt",
+        removed_at as "removedAt"
+      from crawl_ages where org_id = $1 and ($2::text[] is null or connector = any($2))
+      order by connector, instance limit ${MAX_FOUND}`,
+    values: [orgId, connectors && [...connectors]],
   });
   return rows;
 }

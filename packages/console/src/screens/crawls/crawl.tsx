@@ -4,7 +4,7 @@ import { useParams } from '@tanstack/react-router';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { getConnectorName } from '../../ui/connector-name.ts';
+import { getConnectorName, toConnectorKey } from '../../ui/connector-name.ts';
 import { CopyId } from '../../ui/copy.tsx';
 import { EmptyLink } from '../../ui/dialog-button.tsx';
 import { DetailPage } from '../../ui/detail-page.tsx';
@@ -12,6 +12,8 @@ import { lazyPart } from '../../ui/lazy-part.tsx';
 import { DangerZone, Empty, Facts, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { isOtherZone, ownZone, Time, ZonedTime } from '../../ui/time.tsx';
+import { type Source, sourcesQuery } from '../knowledge/api.ts';
+import { SourceAge } from '../knowledge/source-age.tsx';
 import { type Schedule, schedulesQuery, toKey, useAct } from './api.ts';
 import { ConnectorRuns, useRuns } from './connector-runs.tsx';
 import { describeDuration } from './duration.ts';
@@ -30,6 +32,7 @@ export function Screen() {
   const query = useQuery(schedulesQuery);
   const schedule = query.data?.find((known) => toKey(known) === connector);
   const runs = useRuns(connector);
+  const source = useQuery(sourcesQuery).data?.find((known) => toConnectorKey(known) === connector);
   const [open, setOpen] = useState<'edit' | 'pause' | 'remove'>();
   const act = useAct();
   const close = () => setOpen(undefined);
@@ -77,7 +80,7 @@ export function Screen() {
           schedule ? (
             <>
               {isPaused && <p className="hint paused">{t.runPaused}</p>}
-              <ScheduleFacts schedule={schedule} />
+              <ScheduleFacts schedule={schedule} source={source} />
               <ScheduleProblems schedule={schedule} />
             </>
           ) : (
@@ -100,10 +103,11 @@ export function Screen() {
   );
 }
 
-const ScheduleFacts = ({ schedule }: { schedule: Schedule }) => (
+const ScheduleFacts = ({ schedule, source }: { schedule: Schedule; source: Source | undefined }) => (
   <Facts
     of={[
       [t.columns.state, <ScheduleState key="state" schedule={schedule} />],
+      ...(source ? [[t.knowledge, <SourceAge key="age" source={source} />] as const] : []),
       [
         t.columns.next,
         schedule.nextRunAt ? (

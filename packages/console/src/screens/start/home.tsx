@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.tsx';
 import type { ListTotal } from '../../ui/merge-first-page.ts';
 import { Figures, Section } from '../../ui/page.tsx';
 import { Loading, QueryView } from '../../ui/query-view.tsx';
+import { HomeKnowledge } from '../knowledge/home-knowledge.tsx';
 import { type Concerns, sources } from './attention.ts';
 
 const t = start.attention;
@@ -66,6 +67,7 @@ export function Home() {
         </Section>
       )}
       {concerns.length === 0 && failed.length === 0 && <p className="all-well">{t.allWell}</p>}
+      <HomeKnowledge />
       {isAdmin && <Day />}
     </>
   );

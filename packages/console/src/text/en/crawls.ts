@@ -58,6 +58,7 @@ export const crawls = createTexts({
   removeWarning:
     'It is not crawled any more, and a run in progress is aborted. The history of its runs and its events stay.',
   removeSubmit: 'Remove schedule',
+  knowledge: 'Knowledge',
   pausedAt: 'Paused',
   overdueSince: 'Overdue since',
   missedRuns: 'Missed runs',

@@ -127,6 +127,7 @@ export const text = createTexts({
   /** The lines of the navigation. */
   places: {
     home: 'Home',
+    knowledge: 'Knowledge',
     tokens: 'Tokens',
     apps: 'Connected apps',
     serviceAccounts: 'Service accounts',
@@ -144,6 +145,7 @@ export const text = createTexts({
   /** The views of a place, beside one another. */
   views: {
     home: 'Home',
+    knowledge: 'Knowledge',
     ownTokens: 'My tokens',
     allTokens: 'All tokens',
     ownApps: 'Mine',
@@ -173,6 +175,7 @@ export const text = createTexts({
   danger: 'Danger zone',
   /** The titles of the screens. */
   screens: {
+    knowledge: 'Knowledge',
     tokens: 'My tokens',
     crawls: 'Crawls',
     queue: 'Queue',

@@ -986,9 +986,13 @@ create table crawl_ages (
   -- The first run that has failed since then.
   failing_since timestamptz(3),
   next_run_at timestamptz(3),
+  -- The newest time for which the schedule has had a run: a pause before it is over.
+  ran_for timestamptz(3),
   paused_at timestamptz(3),
-  -- The time of the newest fact about the schedule.
+  removed_at timestamptz(3),
+  -- The time of the newest fact, and of the newest one about what somebody did with the schedule.
   reported_at timestamptz(3) not null,
+  acted_at timestamptz(3),
   primary key (org_id, connector, instance)
 );
 

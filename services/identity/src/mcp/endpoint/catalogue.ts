@@ -21,6 +21,8 @@ export interface ToolEntry extends Reachable {
   readonly tool: Pick<Tool, 'name' | 'scopes' | 'isAdminOnly' | 'isTokenOnly' | 'annotations'>;
   /** The definition that `tools/list` shows, as JSON. */
   readonly json: string;
+  /** The connectors that its answers come from, and the name of its server; absent for a tool of the platform. */
+  readonly knowledge?: { readonly server: string; readonly connectors: readonly string[] };
   /** Returns the faults of the arguments, and fills in the defaults. */
   readonly check: SchemaCheck;
   /** @throws AppError or ServiceFault, whose message is shown to the caller. */

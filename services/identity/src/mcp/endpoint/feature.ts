@@ -32,7 +32,7 @@ function openWaits(limits: WaitLimits, shutdown: Shutdown): Waits {
 /** Registers `/mcp` with the platform's own tools. @returns the endpoint behind it. */
 export function registerMcp(
   app: App,
-  deps: Pick<ToolDeps, 'findOrganisationName' | 'tokens'> & {
+  deps: Pick<ToolDeps, 'findOrganisationName' | 'tokens' | 'findAges'> & {
     readonly settings: McpSettings;
     /** Returns the credential with which a tool calls a service for its caller. */
     readonly exchangeFor: ExchangeFor;

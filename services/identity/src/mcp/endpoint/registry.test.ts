@@ -11,6 +11,8 @@ test('PAT-56 a credential can be limited to every tool of the platform, and to n
     mail: nothing,
     mailTimeoutMs: 1,
     waits: nothing,
+    findAges: nothing,
+    clock: nothing,
   };
   const names = createTools(deps).map(({ name }) => name);
   expect(names.toSorted()).toEqual([...platformTools].toSorted());

@@ -1,9 +1,11 @@
 import type { CrawlClient, MailClient } from '@platform/clients';
+import type { Clock } from '@platform/service-kit';
 import type { TokenContext } from '../../tokens/context.js';
 import type { Tool } from './tool.js';
 import type { Waits } from './waits.js';
 import {
   crawlStats,
+  type FindAges,
   getCrawl,
   listConnectors,
   pauseCrawl,
@@ -27,6 +29,8 @@ export interface ToolDeps {
   /** The timeout of calls to the mail service. */
   readonly mailTimeoutMs: number;
   readonly waits: Waits;
+  readonly findAges: FindAges;
+  readonly clock: Clock;
 }
 
 /** Creates all tools, in the order in which they are listed. */
@@ -37,6 +41,8 @@ export const createTools = ({
   mail,
   mailTimeoutMs,
   waits,
+  findAges,
+  clock,
 }: ToolDeps): Tool[] => [
   whoami(findOrganisationName),
   listMyTokens(tokens),
@@ -46,7 +52,7 @@ export const createTools = ({
     ? [
         listConnectors(crawl),
         scheduleCrawl(crawl, waits),
-        getCrawl(crawl),
+        getCrawl(crawl, findAges, clock),
         listCrawls(crawl),
         pauseCrawl(crawl),
         resumeCrawl(crawl),

@@ -92,3 +92,10 @@ export function pick(schema: ToolSchema, names: readonly string[]): ToolSchema {
     properties: Object.fromEntries(names.map((name) => [name, properties[name]])),
   };
 }
+
+/** Returns the schema with one property more, which is always there. */
+export const withProperty = (schema: ToolSchema, name: string, property: object): ToolSchema => ({
+  ...schema,
+  properties: { ...schema.properties, [name]: property },
+  required: [...(schema.required ?? []), name],
+});

@@ -11,6 +11,7 @@ const age = (given: Partial<CrawlAge> = {}): CrawlAge => ({
   failingSince: null,
   nextRunAt: at('28T13:00:00'),
   pausedAt: null,
+  removedAt: null,
   ...given,
 });
 const result = {
@@ -81,6 +82,12 @@ test.each<[string, string, string, Partial<CrawlAge>]>([
   ],
   ['is paused', 'paused', '', { pausedAt: at('28T02:00:00'), failingSince: at('27T02:00:00') }],
   ['has no next run', 'fresh', '', { completedAt: at('01T02:00:00'), nextRunAt: null }],
+  [
+    'is not scheduled any more',
+    'unscheduled',
+    'code_1 was last crawled 27 days ago; its schedule was removed.',
+    { completedAt: at('01T02:00:00'), nextRunAt: null, removedAt: at('02T02:00:00') },
+  ],
 ])('MCP-42 a connector that %s is %s: %s', (_what, state, words, given) => {
   expect(read([age(given)])).toMatchObject({ states: [state], words });
 });

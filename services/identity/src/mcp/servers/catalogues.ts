@@ -68,6 +68,7 @@ function toMountedEntry(
     connectors,
     audiences: [serverGroups, toolGroups].filter((groups) => groups !== null),
     json: stringifyJson({ ...definition, name, annotations }),
+    knowledge: { server: server.name, connectors },
     // The server checks the arguments: the platform compiles no schema that a foreign server wrote.
     check: () => [],
     async call(args, context) {

@@ -38,7 +38,7 @@ const toRun = (outcome: string, agoMs: number, nextInMs: number | null, orgId = 
     trigger: 'schedule',
     worker: 'pull',
     mode: 'full',
-    scheduledFor: inMs(-agoMs),
+    scheduledFor: inMs(-agoMs - MINUTE_MS),
     nextRunAt: nextInMs === null ? null : inMs(nextInMs),
     startedAt: null,
     attempts: 1,
@@ -95,6 +95,49 @@ test('MCP-42 a result says how old it is, and in words what is late or fails', a
   await report(toAct('resumed', 30_000), toRun('completed', 10_000, HOUR_MS));
   expect(await ask()).toMatchObject({ texts: ['found'], state: 'fresh' });
 }); // oxfmt-ignore
+
+test('MCP-42 a pause outlasts the run that it aborts, and ends with a later run', async () => {
+  const aborted = toRun('aborted', MINUTE_MS, HOUR_MS);
+  await report(toRun('completed', 2 * HOUR_MS, HOUR_MS), toAct('paused', MINUTE_MS + 500), aborted);
+  expect((await ask()).state).toBe('paused');
+  await report(toRun('completed', -5 * MINUTE_MS, HOUR_MS));
+  expect((await ask()).state).toBe('fresh');
+});
+
+test('MCP-42 a connector whose schedule was removed is never fresh, until another schedule is saved', async () => {
+  const removed = toAct('removed', 2 * MINUTE_MS);
+  // The run that the removal aborts is reported after it.
+  await report(toRun('completed', 2 * HOUR_MS, HOUR_MS), toRun('aborted', MINUTE_MS, null), removed);
+  const words = 'files_1 was last crawled 2 hours ago; its schedule was removed.';
+  expect(await ask()).toMatchObject({ state: 'unscheduled', texts: ['found', words] });
+  await report(toAct('saved', MINUTE_MS));
+  expect(await ask()).toMatchObject({ state: 'fresh', texts: ['found'] });
+  await report(removed);
+  expect((await ask()).state).toBe('fresh');
+});
+
+test('GRP-7 everybody sees the sources of the tools that they reach, in the words of the answers, and administrators all', async () => {
+  const list = async (token: string) =>
+    (await identity.call('GET', '/api/v1/knowledge/sources', { token })).body.data as object[];
+  const member = (await identity.createMember(session)).session;
+  await report(toRun('completed', 2 * HOUR_MS, HOUR_MS));
+  const files = { connector: 'files_1', instance: 'default', state: 'fresh', servers: ['wiki'] };
+  const shown = [expect.objectContaining({ ...files, text: 'files_1 was last crawled 2 hours ago.' })];
+  expect([await list(session), await list(member)]).toEqual([shown, shown]);
+  const other = toRun('failed', HOUR_MS, HOUR_MS);
+  await report({ ...other, data: { ...other.data, connector: 'code_1', instance: 'eu' } });
+  expect((await list(session)).map((source) => source)).toMatchObject([
+    { connector: 'code_1', instance: 'eu', state: 'failing', servers: [] },
+    files,
+  ]);
+  expect(await list(member)).toEqual(shown);
+  const [{ id }] = (await mounts.call('GET', '')).body.data as [{ id: string }];
+  await mounts.decide(id, [{ name: 'search', allowedGroups: [] }]);
+  expect(await list(member)).toEqual([]);
+  expect(await list(session)).toMatchObject([{ connector: 'code_1' }, { ...files, servers: [] }]);
+  const { accessToken: token } = await identity.createToken(session, { scopes: ['user:read'] });
+  expect((await identity.call('GET', '/api/v1/knowledge/sources', { token })).status).toBe(403);
+});
 
 test('MCP-42 facts that come twice, late, or in another order change nothing of what is true', async () => {
   const [first, failed, again, completed, newest] = [

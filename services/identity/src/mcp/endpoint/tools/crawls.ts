@@ -1,4 +1,7 @@
+import type { Clock } from '@platform/service-kit';
 import { type CrawlClient, crawlOperations, type ObjectSchema } from '@platform/clients';
+import { AgeReport, toAgeReport, toUnknownAge } from '../../../facts/age-words.js';
+import type { CrawlAge } from '../../../facts/crawl-ages.js';
 import { toCallContext } from '../call-context.js';
 import {
   type InstanceArguments,
@@ -7,6 +10,7 @@ import {
   toInstanceInputSchemas,
   toInstancePath,
   toOutputSchema,
+  withProperty,
 } from '../rest-schemas.js';
 import { READ_ONLY, type Tool } from '../tool.js';
 
@@ -33,18 +37,58 @@ export const listConnectors = (crawl: CrawlClient): Tool => ({
   }),
 });
 
-export const getCrawl = (crawl: CrawlClient): Tool<InstanceArguments> => ({
+/** Finds what the facts of crawl say of the age of connectors. */
+export type FindAges = (orgId: string, connectors: readonly string[]) => Promise<readonly CrawlAge[]>;
+
+interface CrawlStatus {
+  readonly data: { readonly connector: string };
+  readonly instance: string;
+  readonly lastCompletedAt: string | null;
+  readonly nextRunAt: string | null;
+  readonly pausedAt: string | null;
+  readonly consecutiveFailures: number;
+}
+
+const toDate = (text: string | null): Date | null => (text === null ? null : new Date(text));
+
+/** Returns the age that crawl knows now: the facts, which alone know since when crawls fail, come a moment later. */
+function toPresentAge(status: CrawlStatus, known: readonly CrawlAge[], now: number): CrawlAge {
+  const { connector } = status.data;
+  const { instance, consecutiveFailures, lastCompletedAt, nextRunAt, pausedAt } = status;
+  const failingSince = known.find((age) => age.instance === instance)?.failingSince ?? new Date(now);
+  return {
+    ...toUnknownAge(connector, instance),
+    completedAt: toDate(lastCompletedAt),
+    nextRunAt: toDate(nextRunAt),
+    pausedAt: toDate(pausedAt),
+    failingSince: consecutiveFailures > 0 ? failingSince : null,
+  };
+}
+
+export const getCrawl = (crawl: CrawlClient, findAges: FindAges, clock: Clock): Tool<InstanceArguments> => ({
   name: 'get_crawl',
   title: 'Get a crawl',
   description:
-    "Describes the schedule of one connector in full: its configuration, and the run in progress or the next one. `state` is waiting, active, completed, failed, delayed (until nextRunAt) or paused; `progress` is in percent; timestamp, processedOn and finishedOn are milliseconds since the epoch, delay and timeout milliseconds, nextRunAt, pausedAt and pausedUntil ISO 8601 UTC. `standstill` says why it is not being crawled now (null while it is), and `worker` who crawls: with event nobody in the platform does: a run then only publishes its event, whatever its state says. Use it to follow a crawl: call it again every few seconds until a one-off crawl is completed or failed (`failedReason` says why). An error says when the connector isn't scheduled. Changes nothing.",
+    "Describes the schedule of one connector in full: its configuration, and the run in progress or the next one. `state` is waiting, active, completed, failed, delayed (until nextRunAt) or paused; `progress` is in percent; timestamp, processedOn and finishedOn are milliseconds since the epoch, delay and timeout milliseconds, nextRunAt, pausedAt and pausedUntil ISO 8601 UTC. `standstill` says why it is not being crawled now (null while it is), and `worker` who crawls: with event nobody in the platform does: a run then only publishes its event, whatever its state says. Use it to follow a crawl: call it again every few seconds until a one-off crawl is completed or failed (`failedReason` says why). `age` says how old the knowledge is: its `state` is fresh, late, failing or paused, and `text` the same in words to pass on. An error says when the connector isn't scheduled. Changes nothing.",
   ...toInstanceInputSchemas(crawlOperations.getScheduleOfInstance),
-  outputSchema: toOutputSchema(crawlOperations.getScheduleOfInstance, ['data']),
+  outputSchema: withProperty(
+    toOutputSchema(crawlOperations.getScheduleOfInstance, ['data']),
+    'age',
+    AgeReport,
+  ),
   annotations: READ_ONLY,
   scopes: ['crawl:read'],
   isAdminOnly: true,
-  call: async (given, context) =>
-    (await crawl.call('getScheduleOfInstance', { path: toInstancePath(given) }, toCallContext(context))).data,
+  async call(given, context) {
+    const { data } = await crawl.call(
+      'getScheduleOfInstance',
+      { path: toInstancePath(given) },
+      toCallContext(context),
+    );
+    const known = await findAges(context.principal.orgId, [data.data.connector]);
+    const now = clock();
+    return { ...data, age: toAgeReport(toPresentAge(data, known, now), now) };
+  },
 });
 
 type PauseArguments = InstanceArguments & { readonly until?: string };
