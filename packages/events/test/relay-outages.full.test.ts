@@ -154,7 +154,7 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
         await othersPublished(2);
       };
       const countFailures = async () => {
-        const metric = await registry.getSingleMetric('sync_event_publish_failures_total')?.get();
+        const metric = await registry.getSingleMetric('platform_sync_event_publish_failures_total')?.get();
         return metric?.values.find(({ labels }) => labels['reason'] === 'partition')?.value ?? 0;
       };
       await publishOther();

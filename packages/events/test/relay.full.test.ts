@@ -119,12 +119,12 @@ describeWith('kafka', 'relay', () => {
     const metrics = await waitFor(
       async () => {
         const text = await registry.metrics();
-        return text.includes('sync_event_published_total 21') && text;
+        return text.includes('platform_sync_event_published_total 21') && text;
       },
       { what: 'the count of the published' },
     );
-    expect(metrics).toContain('sync_event_outbox_pending 0');
-    expect(metrics).toContain('sync_event_relay_leading 1');
+    expect(metrics).toContain('platform_sync_event_outbox_pending 0');
+    expect(metrics).toContain('platform_sync_event_relay_leading 1');
   });
 
   test('another replica takes over at once when the leader stops, and publishes what was committed meanwhile', async () => {

@@ -30,6 +30,13 @@ test('OPS-3 /health says which version runs, built from which commit', async () 
   });
 });
 
+test('OPS-8 /metrics says which version runs, built from which commit', async () => {
+  const { body } = await app.inject('/metrics');
+  expect(body).toContain(
+    `platform_build_info{version="${VERSION}",commit="0123456789abcdef",service="test"} 1`,
+  );
+});
+
 function open(bytes: string): Socket {
   const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1').setEncoding('utf8');
   socket.write(bytes);

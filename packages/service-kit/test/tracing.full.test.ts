@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { waitFor } from '@platform/testing';
+import { VERSION } from '../src/index.js';
 
 // Runs the built package, because the SDK does not run inside Jest.
 const FIXTURE = join(import.meta.dirname, 'fixtures', 'trace.mjs');
@@ -84,6 +85,8 @@ describe('a traced process', () => {
       expect.arrayContaining([
         ['deployment.environment.name', 'a b'],
         ['team', 'x'],
+        ['service.version', VERSION],
+        ['service.instance.id', `${hostname()}/${child.pid}`],
       ]),
     );
     expect(read.filter(([key]) => key === 'service.name')).toEqual([['service.name', 'renamed']]);

@@ -22,7 +22,7 @@ export function registerMailMetrics(
   },
 ): (state: string) => void {
   const settled = new Counter({
-    name: 'mails_settled_total',
+    name: 'platform_mails_settled_total',
     help: 'Mails by what became of them: sent, failed, unknown.',
     labelNames: ['state'],
     registers: [registry],
@@ -30,7 +30,7 @@ export function registerMailMetrics(
   // Prometheus computes no rate from a series that first appears with its first mail, so each one starts at 0.
   for (const state of ['sent', 'failed', 'unknown']) settled.inc({ state }, 0);
   const pools = new Gauge({
-    name: 'smtp_pools',
+    name: 'platform_smtp_pools',
     help: 'Organisations with a pool of SMTP connections.',
     registers: [],
     collect: () => {
@@ -38,7 +38,7 @@ export function registerMailMetrics(
     },
   });
   const backlog = new Gauge({
-    name: 'mail_outcomes_waiting',
+    name: 'platform_mail_outcomes_waiting',
     help: 'Outcomes of mails that the database has not taken yet.',
     registers: [],
     collect: () => {
@@ -46,12 +46,12 @@ export function registerMailMetrics(
     },
   });
   const oldest = new Gauge({
-    name: 'mails_oldest_due_seconds',
+    name: 'platform_mails_oldest_due_seconds',
     help: 'How long the longest waiting of the due mails has waited; 0 when none is due.',
     registers: [],
   });
   const due = new Gauge({
-    name: 'mails_due',
+    name: 'platform_mails_due',
     help: `Queued mails that are due; ${MAX_COUNT} stands for that many or more.`,
     registers: [],
     /** Both are NaN when the database fails, so that a scrape still returns the other metrics. */

@@ -18,15 +18,21 @@ function namesInSources(): string[] {
         .map((file) => readFileSync(join(sources, file), 'utf8'))
         .filter((text) => text.includes("'prom-client'"))
         .flatMap((text) => [
-          ...[...text.matchAll(/(?:name: |gauge\(\s*)'(\w+)'/g)].map(([, name = '']) => name),
+          // A help follows the name, which those of prepared statements lack.
+          ...[...text.matchAll(/(?:name: |(?:gauge|register)\(\s*)'(\w+)',\s*(?:help:|['`])/g)].map(
+            ([, name = '']) => name,
+          ),
           // The relay's, of sync events and of facts.
           ...[...text.matchAll(/`\$\{prefix\}(\w+)`/g)].flatMap(([, name = '']) =>
-            ['sync_event', 'fact'].map((prefix) => prefix + name),
+            ['platform_sync_event', 'platform_fact'].map((prefix) => prefix + name),
           ),
         ]);
     }),
   );
 }
+
+/** Returns every metric that the platform's code defines. */
+export const ownMetrics = (): ReadonlySet<string> => new Set(namesInSources());
 
 /** Returns every metric that a service can have, and Prometheus' own `up`. */
 export async function knownMetrics(): Promise<ReadonlySet<string>> {
@@ -41,5 +47,5 @@ export function listMetrics(expression: string): string[] {
   const withoutLabels = expression.replace(/\{[^}]*\}/g, '').replace(/\b(?:by|without) \([^)]*\)/g, '');
   return [...withoutLabels.matchAll(/\b([a-z_][a-z0-9_]*)\b(?!\s*\()/g)]
     .map(([, name = '']) => name.replace(/_(?:bucket|count|sum)$/, ''))
-    .filter((name) => name.length > 1 && !/^(?:sum|max|min|by|or)$/.test(name));
+    .filter((name) => name.length > 1 && !/^(?:sum|max|min|count|by|or)$/.test(name));
 }

@@ -128,6 +128,10 @@ describeWith('nginx', 'traces', () => {
         expect(receiver.keys).toContain('key 1');
       });
 
+      test('OPS-8 the polls of the signing keys are not traced', () => {
+        expect(receiver.spans.filter(({ name }) => name.includes('jwks'))).toEqual([]);
+      });
+
       test('log lines contain the trace id, and no span contains a credential', () => {
         const output = platform.replicas.crawl[0]?.output() ?? '';
         const settled = output.split('\n').find((line) => line.includes('run settled'));

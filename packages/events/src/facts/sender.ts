@@ -65,7 +65,7 @@ const deleteFacts = (db: pg.Pool, facts: readonly StoredFact[]): Promise<unknown
 /** Registers how long the oldest fact waits; facts are handed over roughly in the order in which they are due. */
 function registerAge(registry: Registry, pool: pg.Pool, clock: Clock, log: Logger): void {
   const age = new Gauge({
-    name: 'facts_oldest_age_seconds',
+    name: 'platform_facts_oldest_age_seconds',
     help: 'How long the oldest fact that identity has not stored has been waiting. The same on every replica.',
     registers: [registry],
     /** It is NaN when the database fails, so that a scrape still returns the other metrics. */

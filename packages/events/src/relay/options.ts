@@ -19,14 +19,14 @@ export interface RelayedEvents {
 /** Sync events, in order per key. */
 export const syncEvents: RelayedEvents = {
   topic: 'sync-events',
-  metricPrefix: 'sync_event',
+  metricPrefix: 'platform_sync_event',
   toMessage: toSyncMessage,
 };
 
 /** Facts, in order per organisation. */
 export const facts: RelayedEvents = {
   topic: 'platform-events',
-  metricPrefix: 'fact',
+  metricPrefix: 'platform_fact',
   toMessage: toFactMessage,
 };
 

@@ -156,7 +156,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
   limitBodyTime(app, options.bodyTimeouts ?? { stallMs: 10_000, totalMs: 30_000 });
   registerJsonBody(app);
   registerRequestLog(app);
-  const metrics = registerMetrics(app, options.service);
+  const metrics = registerMetrics(app, options.service, options.commit ?? 'unknown');
   registerHealth(app, health, options.commit);
   await registerDocs(app, options);
   return { app, health, metrics, requests };

@@ -8,26 +8,26 @@ export function createCrawlMetrics(registry: Registry) {
   const registers = [registry];
   const metrics = {
     runs: new Counter({
-      name: 'crawl_run_attempts_total',
+      name: 'platform_crawl_run_attempts_total',
       help: 'Attempts of runs, by outcome.',
       labelNames: ['connector', 'outcome'],
       registers,
     }),
     duration: new Histogram({
-      name: 'crawl_run_attempt_seconds',
+      name: 'platform_crawl_run_attempt_seconds',
       help: 'Time from the claim of a run to the end of the attempt.',
       labelNames: ['outcome'],
       buckets: [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 600],
       registers,
     }),
     missed: new Counter({
-      name: 'crawl_missed_runs_total',
+      name: 'platform_crawl_missed_runs_total',
       help: 'Runs that were not made in time: they are late, or skipped by policy.',
       labelNames: ['connector', 'policy'],
       registers,
     }),
     repairs: new Counter({
-      name: 'crawl_repairs_total',
+      name: 'platform_crawl_repairs_total',
       help: 'Runs whose job or worker was lost and that were delivered again, and cancelled tasks.',
       labelNames: ['kind'],
       registers,
@@ -51,7 +51,7 @@ export function registerBacklog(registry: Registry, read: () => Promise<Backlog>
   };
   const registers = [registry];
   const age = new Gauge({
-    name: 'crawl_queue_oldest_age_seconds',
+    name: 'platform_crawl_queue_oldest_age_seconds',
     help: 'How long the longest waiting run has been due without starting. The same on every replica.',
     registers,
     async collect() {
@@ -60,7 +60,7 @@ export function registerBacklog(registry: Registry, read: () => Promise<Backlog>
     },
   });
   const failing = new Gauge({
-    name: 'crawl_failing_connectors',
+    name: 'platform_crawl_failing_connectors',
     help: 'Connectors of organisations whose last runs have failed, FAILING_AFTER or more in a row. The same on every replica.',
     registers,
     async collect() {
@@ -69,7 +69,7 @@ export function registerBacklog(registry: Registry, read: () => Promise<Backlog>
     },
   });
   const overdue = new Gauge({
-    name: 'crawl_overdue_schedules',
+    name: 'platform_crawl_overdue_schedules',
     help: 'Runs of schedules that have not started in time, counted up to a thousand. The same on every replica.',
     registers,
     async collect() {
@@ -82,7 +82,7 @@ export function registerBacklog(registry: Registry, read: () => Promise<Backlog>
 /** @param ping - rejects while the queue is unavailable. */
 export function registerQueueUp(registry: Registry, ping: () => Promise<unknown>): void {
   const up = new Gauge({
-    name: 'crawl_queue_up',
+    name: 'platform_crawl_queue_up',
     help: '1 while the queue answers, 0 while it does not: nothing runs.',
     registers: [registry],
     async collect() {

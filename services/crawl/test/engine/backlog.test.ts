@@ -49,9 +49,11 @@ describe('the backlog', () => {
     createCrawlMetrics(registry);
     registerBacklog(registry, () => read(100));
     const text = await registry.metrics();
-    expect(text).toContain('crawl_queue_oldest_age_seconds 30');
-    expect(text).toContain('crawl_overdue_schedules 1');
+    expect(text).toContain('platform_crawl_queue_oldest_age_seconds 30');
+    expect(text).toContain('platform_crawl_overdue_schedules 1');
     for (const connector of connectors)
-      expect(text).toContain(`crawl_missed_runs_total{connector="${connector}",policy="run_once"} 0`);
+      expect(text).toContain(
+        `platform_crawl_missed_runs_total{connector="${connector}",policy="run_once"} 0`,
+      );
   });
 });

@@ -80,9 +80,9 @@ describe('crawls that keep failing', () => {
     expect(given).toEqual([]);
     expect(await factsOf(schedule.orgId)).toHaveLength(1);
     rows.now += 15_000;
-    expect(await registry.metrics()).toMatch(/^facts_oldest_age_seconds 15$/m);
+    expect(await registry.metrics()).toMatch(/^platform_facts_oldest_age_seconds 15$/m);
     await Promise.all([sender.run(), sender.run()]);
-    expect(await registry.metrics()).toMatch(/^facts_oldest_age_seconds 0$/m);
+    expect(await registry.metrics()).toMatch(/^platform_facts_oldest_age_seconds 0$/m);
     const { orgId } = schedule;
     const data = { connector: 'files_1', instance: 'default', name: 'files_1', failures: 3, reason: 'no 2' };
     const fact = {
@@ -100,7 +100,7 @@ describe('crawls that keep failing', () => {
     const pool = new pg.Pool({ connectionString: 'postgres://127.0.0.1:1/none' });
     const deps = { report: async () => 200, registry };
     createFactSender({ ...deps, pool, clock: () => rows.now, log: createLogger('test', 'silent') });
-    expect(await registry.metrics()).toContain('facts_oldest_age_seconds Nan');
+    expect(await registry.metrics()).toContain('platform_facts_oldest_age_seconds Nan');
     await pool.end();
   });
 

@@ -152,7 +152,7 @@ describe('ticks', () => {
   it('when several times of a schedule have passed, one run stands for all of them and counts as missed', async () => {
     const { id, orgId, claim, deliver } = await rows.scheduleDaily();
     const countMissed = async () => {
-      const missed = /crawl_missed_runs_total\{connector="files_1",policy="run_once"\} (\d+)/;
+      const missed = /platform_crawl_missed_runs_total\{connector="files_1",policy="run_once"\} (\d+)/;
       return Number(missed.exec(await rows.registry.metrics())?.[1]);
     };
     const before = await countMissed();

@@ -29,7 +29,7 @@ export function registerDestinations(app: App, deps: Deps): void {
   const egress = createEgress(deps.allowedTargets, egressLimits, createHostResolver());
   const send = createSender({ egress, box, clock });
   const deliveries = new Counter({
-    name: 'fact_deliveries_total',
+    name: 'platform_fact_deliveries_total',
     help: 'Requests with facts to destinations, by form and by the state of the delivery after it',
     labelNames: ['form', 'state'],
     registers: [deps.metrics],

@@ -246,13 +246,13 @@ test('the metrics show how many mails wait and the age of the oldest', async () 
     const { text } = await platform.identity.call('GET', '/metrics');
     return Number(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'm').exec(text)?.[1]);
   };
-  expect([await value('outgoing_mails_waiting'), await value('outgoing_mails_oldest_age_seconds')]).toEqual([0, 0]);
+  expect([await value('platform_outgoing_mails_waiting'), await value('platform_outgoing_mails_oldest_age_seconds')]).toEqual([0, 0]);
   await platform.mail.stop();
   await platform.createUser({});
   await platform.createUser({});
   platform.identity.advance(90_000);
-  expect(await value('outgoing_mails_waiting')).toBe(2);
-  expect(await value('outgoing_mails_oldest_age_seconds')).toBeGreaterThanOrEqual(90);
+  expect(await value('platform_outgoing_mails_waiting')).toBe(2);
+  expect(await value('platform_outgoing_mails_oldest_age_seconds')).toBeGreaterThanOrEqual(90);
   await platform.mail.start();
 }); // oxfmt-ignore
 

@@ -2,8 +2,8 @@ import { type Context, context, propagation, SpanKind, SpanStatusCode, trace } f
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isTracing, tracer } from './spans.js';
 
-/** Probes and scrapes arrive every few seconds, and their traces are of no use. */
-const untraced = /^\/(?:health|metrics|docs)(?:\/|$)/;
+/** Probes, scrapes and polls of the signing keys arrive every few seconds, and their traces are of no use. */
+const untraced = /^\/(?:health|metrics|docs|\.well-known\/jwks\.json)(?:\/|$)/;
 
 /** Records a span for each request, a child of the caller's span. Adds no hook while tracing is off. */
 export function registerRequestSpans(app: FastifyInstance): void {

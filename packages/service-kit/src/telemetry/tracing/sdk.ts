@@ -1,7 +1,9 @@
+import { hostname } from 'node:os';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
+import { VERSION } from '../../version.js';
 import { watchExporter } from './exporter.js';
 import { recordRedisSpans } from './redis-spans.js';
 import { makeSampler } from './sampler.js';
@@ -28,7 +30,15 @@ export function startSdk(
   );
   const provider = new NodeTracerProvider({
     resource: defaultResource()
-      .merge(resourceFromAttributes({ 'service.name': service, 'service.namespace': 'platform' }))
+      .merge(
+        resourceFromAttributes({
+          'service.name': service,
+          'service.namespace': 'platform',
+          'service.version': VERSION,
+          // In a cluster, the name of the pod.
+          'service.instance.id': `${hostname()}/${process.pid}`,
+        }),
+      )
       .merge(resourceFromAttributes(config.OTEL_RESOURCE_ATTRIBUTES))
       .merge(resourceFromAttributes(named === undefined ? {} : { 'service.name': named })),
     sampler: makeSampler(config.OTEL_TRACES_SAMPLER, config.OTEL_TRACES_SAMPLER_ARG),

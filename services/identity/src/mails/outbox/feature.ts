@@ -36,12 +36,12 @@ function registerOutboxMetrics(
     registry.registerMetric(gauge);
   };
   register(
-    'outgoing_mails_waiting',
+    'platform_outgoing_mails_waiting',
     `Mails that wait to be sent; ${MAX_COUNT} stands for that many or more.`,
     () => countWaiting(prisma, MAX_COUNT),
   );
   register(
-    'outgoing_mails_oldest_age_seconds',
+    'platform_outgoing_mails_oldest_age_seconds',
     'Age of the oldest mail that waits to be sent; 0 when none does.',
     async () => {
       const oldest = await findOldestWaiting(prisma);

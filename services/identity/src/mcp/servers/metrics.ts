@@ -5,7 +5,7 @@ type Outcome = 'completed' | 'refused' | 'failed' | 'cancelled';
 /** Registers the duration of calls by server. An organisation has at most 50 servers, so that labels stay few. */
 export function registerServerMetrics(registry: Registry) {
   const durations = new Histogram({
-    name: 'mcp_server_call_duration_seconds',
+    name: 'platform_mcp_server_call_duration_seconds',
     help: 'Duration of the calls of mounted tools, by server and outcome.',
     labelNames: ['org', 'server', 'outcome'],
     buckets: [0.05, 0.25, 1, 5, 30],

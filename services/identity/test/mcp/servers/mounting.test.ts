@@ -175,7 +175,9 @@ test('the audit records servers, decisions and offered tools, and the activity o
   );
   expect(activity).toEqual([expect.objectContaining({ tool: 'wiki__search', outcome: 'refused' })]);
   const { text } = await identity.call('GET', '/metrics');
-  expect(text).toMatch(/^mcp_server_call_duration_seconds_count.*server="[0-9a-f-]{36}",outcome="refused"/m);
+  expect(text).toMatch(
+    /^platform_mcp_server_call_duration_seconds_count.*server="[0-9a-f-]{36}",outcome="refused"/m,
+  );
 });
 
 test('calls use the approved definitions after the server has changed', async () => {
