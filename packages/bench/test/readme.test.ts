@@ -1,19 +1,29 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { formatTable, readResults } from '../src/runner/report.js';
+import { formatFigures, formatTable, readResults } from '../src/runner/report.js';
 import { suites } from '../src/suites.js';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const README = here('../README.md');
 const tables = /(?<=<!-- results -->\n)[^]*(?=<!-- \/results -->)/;
 
+/** The values that say what a replica carries, by suite. */
+const CARRIED: Readonly<Record<string, readonly string[]>> = {
+  auth: ['bare', 'thousand', 'million', 'forged', 'verify_p99', 'resident'],
+  mail: ['raw', 'service', 'large_mail', 'beside_large_p99', 'resident_mib'],
+  crawl: ['schedules', 'runs_per_second', 'tick_to_event_p99_ms', 'restart_50k_seconds', 'resident'],
+};
+
 // oxfmt-ignore
-test('the README has all values with their bars and last figures (renew it with UPDATE_RESULTS=1)', async () => {
-  const expected = await Promise.all(suites.map(async (suite) => {
-    const table = formatTable(suite, await readResults(here('../results'), suite));
+test.each([
+  ['the README has all values with their bars and last figures', here('../README.md'), suites, formatTable],
+  ['the page about sizing has the last figures of what a replica carries', here('../../../docs/sizing.md'), suites.filter(({ name }) => CARRIED[name]),
+    (suite: (typeof suites)[number], results: Parameters<typeof formatTable>[1]) => formatFigures(suite, results, CARRIED[suite.name] ?? [])],
+] as const)('%s (UPDATE_RESULTS=1 renews it)', async (_title, path, shown, format) => {
+  const expected = await Promise.all(shown.map(async (suite) => {
+    const table = format(suite, await readResults(here('../results'), suite));
     return `\n**${suite.name}**: ${suite.title}\n\n${table}\n`;
   }));
   const text = `${expected.join('')}\n`;
-  if (process.env.UPDATE_RESULTS) writeFileSync(README, readFileSync(README, 'utf8').replace(tables, text));
-  expect(tables.exec(readFileSync(README, 'utf8'))?.[0]).toBe(text);
+  if (process.env.UPDATE_RESULTS) writeFileSync(path, readFileSync(path, 'utf8').replace(tables, text));
+  expect(tables.exec(readFileSync(path, 'utf8'))?.[0]).toBe(text);
 });

@@ -66,16 +66,32 @@ export async function writeResults(
 /** Formats a Markdown table of all values of a suite, with their bars and last figures. */
 export function formatTable(suite: Suite, results: Results | undefined): string {
   const values = suite.measurements.flatMap((measurement) => Object.entries(measurement.values));
-  const rows = values.map(([name, { unit, bar, note }]) => {
-    const value = results?.values[name];
-    const figure =
-      value === undefined
-        ? ''
-        : `${value.toLocaleString('en', { maximumSignificantDigits: 4 })} ${unit ?? ''}`;
-    return [`\`${name}\``, note, bar ? describeBar(bar) : '', figure.trim()];
-  });
-  const lines = [['Value', 'What', 'Bar', 'Last figure'], ...rows];
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  const rows = values.map(([name, { unit, bar, note }]) => [
+    `\`${name}\``,
+    note,
+    bar ? describeBar(bar) : '',
+    formatFigure(results?.values[name], unit),
+  ]);
+  return alignTable([['Value', 'What', 'Bar', 'Last figure'], ...rows]);
+}
+
+/** Formats a Markdown table of some values of a suite, in the order of their names, for readers who look for a service. */
+export function formatFigures(suite: Suite, results: Results | undefined, names: readonly string[]): string {
+  const values = new Map(suite.measurements.flatMap((measurement) => Object.entries(measurement.values)));
+  const rows = names.map((name) => [
+    values.get(name)?.note ?? '',
+    formatFigure(results?.values[name], values.get(name)?.unit),
+  ]);
+  return alignTable([['Measured', 'Figure'], ...rows]);
+}
+
+const formatFigure = (value: number | undefined, unit = ''): string =>
+  value === undefined ? '' : `${value.toLocaleString('en', { maximumSignificantDigits: 4 })} ${unit}`.trim();
+
+function alignTable(lines: readonly (readonly string[])[]): string {
+  const widths = (lines[0] ?? []).map((_, column) =>
+    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
+  );
   const [head = '', ...body] = lines.map(
     (line) => `| ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`,
   );
