@@ -21,7 +21,10 @@ export interface IdentityClientOptions {
   /** The time limit of each request to identity. */
   readonly timeoutMs: number;
   readonly clock: Clock;
-  /** Called when loading the keys fails; called again only after they have been loaded in between. */
+  /**
+   * Called when loading the keys fails; called again only after they have been loaded in between. At the start identity has
+   * 15 s to be there.
+   */
   readonly onKeysFailed?: (error: unknown) => void;
 }
 
@@ -109,7 +112,10 @@ export interface VerifierOptions {
   readonly issuer?: string;
   /** The time limit of a question to identity. Default: 1,500. */
   readonly timeoutMs?: number;
-  /** Called when loading the keys fails; called again only after they have been loaded in between. */
+  /**
+   * Called when loading the keys fails; called again only after they have been loaded in between. At the start identity has
+   * 15 s to be there.
+   */
   readonly onKeysFailed?: (error: unknown) => void;
 }
 

@@ -7,6 +7,8 @@ import { type Jwks, type KeySet, toKeys } from './key-set.js';
 const KEYS_POLL_MS = 5_000;
 /** The interval until the first keys are loaded; services start in any order. */
 const FIRST_KEYS_POLL_MS = 250;
+/** Until then, a service that was started together with identity is only early. */
+const START_GRACE_MS = 15_000;
 
 /** Loads the signing keys that identity publishes, and keeps them fresh. */
 export function createPublishedKeys(call: Call, onFailed: (error: unknown) => void) {
@@ -14,6 +16,8 @@ export function createPublishedKeys(call: Call, onFailed: (error: unknown) => vo
   let keys: ReadonlyMap<string, string> | undefined;
   let published = '';
   let isStale = false;
+  let isReported = false;
+  let startedAt = -Infinity;
   async function load(): Promise<void> {
     const { status, body } = await call('GET', JWKS_PATH);
     if (status !== 200) throw new Error(`identity answered ${status} to ${JWKS_PATH}`);
@@ -26,10 +30,13 @@ export function createPublishedKeys(call: Call, onFailed: (error: unknown) => vo
     try {
       await load();
       isStale = false;
+      isReported = false;
     } catch (error) {
-      // An outage is reported once, not at every poll.
-      if (!isStale) onFailed(error);
       isStale = true;
+      // An outage is reported once, not at every poll.
+      if (isReported || (!keys && performance.now() - startedAt < START_GRACE_MS)) return;
+      isReported = true;
+      onFailed(error);
     }
   }
   async function poll(): Promise<void> {
@@ -51,6 +58,7 @@ export function createPublishedKeys(call: Call, onFailed: (error: unknown) => vo
   return {
     keySet,
     async start() {
+      startedAt = performance.now();
       // Identity may start later; verification fails with 503 until its keys are loaded.
       await refresh();
       void poll();

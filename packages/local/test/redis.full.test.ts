@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { callUrl, describeWith, type OwnRedis, startOwnRedis } from '@platform/testing';
 import { makeDataDir, type Platform, printed, startPlatform, until } from './platform.js';
 
@@ -15,6 +17,14 @@ describeWith('own-redis', 'a start with --redis-url', () => {
     platform.child.kill('SIGTERM');
     await platform.exited;
     await Promise.all([redis.close(), dataDir.remove()]);
+  });
+
+  it('OPS-9 starts without a warning in the logs', async () => {
+    for (const name of ['identity', 'mail', 'crawl']) {
+      const lines = (await readFile(join(dataDir.path, 'logs', `${name}.log`), 'utf8')).split('\n');
+      expect(lines.join()).toContain(`${name} is ready`);
+      expect(lines.filter((line) => /"level":"(?:warn|error|fatal)"/.test(line))).toEqual([]);
+    }
   });
 
   it('keeps the queues there', async () => {

@@ -22,6 +22,7 @@ export async function openQueueing(deps: ServiceDeps<CrawlConfig, Resources>): P
     maxWorkers: connectors.length,
     log,
   });
+  await queueBackend.connect();
   const queues = openQueues({
     queueBackend,
     concurrency: config.QUEUE_CONCURRENCY,

@@ -19,6 +19,8 @@ export type Processor = (job: CrawlJob) => Promise<unknown>;
 
 /** The place where BullMQ keeps the queues: Redis or PostgreSQL. */
 export interface QueueBackend {
+  /** Resolves when the first connection is open, or has failed: commands before that would fail at once. */
+  connect(): Promise<void>;
   /** Rejects while the backend is unavailable. */
   ping(): Promise<unknown>;
   /** Whether jobs can be lost while the rows remain: by a flush, a restart or a failover. */
@@ -61,7 +63,11 @@ function createRedisBackend(redisUrl: string, log: Logger): QueueBackend {
     }
     return forWorkers;
   };
+  const connected = new Promise<void>((resolve) => {
+    forQueues.once('ready', resolve).once('close', resolve);
+  });
   return {
+    connect: () => connected,
     ping: () => forQueues.ping(),
     isVolatile: true,
     async afterDataLoss(rebuild) {
@@ -113,6 +119,8 @@ function createPostgresBackend(databaseUrl: string, maxWorkers: number, log: Log
   });
   const connection = throttledPool(pool);
   return {
+    // The pool connects when it is used.
+    connect: () => Promise.resolve(),
     ping: () => pool.query('select 1'),
     // The jobs are lost, and restored, together with the rows.
     isVolatile: false,

@@ -26,6 +26,10 @@ export function registerTokens(
   registerServiceAccounts(app, deps);
   registerTokenLeaks(app, deps);
   startTokenReuses(deps);
-  startUnusedTokens(deps);
-  startTokenNotices(deps);
+  // They look at once, which would compete with the start of the service.
+  app.addHook('onListen', (done) => {
+    startUnusedTokens(deps);
+    startTokenNotices(deps);
+    done();
+  });
 }
