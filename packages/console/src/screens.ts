@@ -6,6 +6,7 @@ import {
   GridIcon,
   HomeIcon,
   KeyIcon,
+  LinkIcon,
   LockIcon,
   LogIcon,
   MailIcon,
@@ -94,6 +95,18 @@ export const placeGroups: readonly PlaceGroup[] = [
             isForAdmins: true,
             load: () => import('./screens/apps/all-apps.tsx'),
           },
+        ],
+      },
+      {
+        label: text.places.services,
+        icon: LinkIcon,
+        screens: [
+          {
+            path: '/account/services',
+            label: text.views.services,
+            load: () => import('./screens/services/services.tsx'),
+          },
+          { path: '/account/services/$serverId', load: () => import('./screens/services/service.tsx') },
         ],
       },
       {

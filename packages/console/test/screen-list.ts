@@ -4,6 +4,7 @@ export const SCREENS = [
   ['/knowledge', 'Knowledge'],
   ['/account', 'My account'],
   ['/account/apps', 'Connected apps'],
+  ['/account/services', 'Connected services'],
   ['/account/tokens', 'My tokens'],
   ['/crawls', 'Crawls'],
   ['/crawls/connectors/wiki_1', 'Wiki'],

@@ -17,6 +17,7 @@ export const toMcpServerSettings = (config: IdentityConfig): McpServerSettings =
   maxCalls: config.MCP_SERVER_CALLS,
   refreshMs: config.MCP_SERVER_REFRESH_MS,
   version: VERSION,
+  consoleUrl: config.PUBLIC_URL,
 });
 
 export const toMcpSettings = (config: IdentityConfig): McpSettings => ({

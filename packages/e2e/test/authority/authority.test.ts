@@ -157,6 +157,8 @@ const VALID_BODIES: Readonly<Record<string, object>> = {
   createServiceAccountToken: { name: 'x', scopes: ['crawl:read'] },
   changeDestination: { isEnabled: false },
   changeMcpServer: { isEnabled: false },
+  storeOwnMcpCredential: { value: 'x' },
+  giveMcpCredential: { value: 'x' },
   decideOnMcpTools: { tools: [{ name: 'search', scope: 'none' }] },
   renamePasskey: { name: 'x' },
   reportWork: { lease: 'x' },

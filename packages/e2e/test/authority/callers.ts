@@ -222,7 +222,11 @@ export async function createCallers() {
       (await succeed('GET', path, { token: admin })).body.data[0].id as string;
 
     const servers = '/api/v1/mcp-servers';
-    const { server } = await create(servers, { name: 'wiki', url: 'https://tools.example/mcp' });
+    const { server } = await create(servers, {
+      name: 'wiki',
+      url: 'https://tools.example/mcp',
+      credential: { kind: 'personal' },
+    });
     const destinations = '/api/v1/events/destinations';
     const target = { form: 'webhook', url: 'https://hooks.example/facts', isEnabled: false };
     const destinationId = (await create(destinations, target)).destination.id as string;
@@ -280,7 +284,7 @@ export async function createCallers() {
         ids: { clientId, secretId: application.application.secrets[0]?.id ?? '' },
       },
       { path: '/api/v1/connected-apps', ids: { id: await find('/api/v1/connected-apps') } },
-      { path: servers, ids: { id: server.id, tool: 'search' } },
+      { path: servers, ids: { id: server.id, tool: 'search', accountId: account.id } },
       { path: destinations, ids: { id: destinationId, deliveryId: delivery?.['id'] ?? '' } },
       { path: '/api/v1/auth/second-factor/passkeys', ids: { id: passkey?.['id'] ?? '' } },
       { path: '/api/v1/organisation/identity-provider/domains', ids: { domain } },

@@ -190,6 +190,7 @@ const EXPIRY = '2026-12-11T08:13:44.123Z';
 const client = { clientId: '01890a5d-0000-7000-8000-000000000005', userId: SUBJECT };
 const group = { groupId: '01890a5d-0000-7000-8000-000000000007', group: 'Engineering' };
 const token = { name: 'ci', expiresAt: EXPIRY };
+const connection = { server: 'tickets', serverId: '01890a5d-0000-7000-8000-000000000008' };
 
 /** The additional fields of an entry of each type: the action, and its detail. */
 const auditExamples: Readonly<Partial<Record<FactType, Partial<AuditEntry>>>> = {
@@ -242,6 +243,16 @@ const auditExamples: Readonly<Partial<Record<FactType, Partial<AuditEntry>>>> = 
     },
   },
   'app.disconnected': { action: 'connected_app.revoked', detail: client },
+  'mcp.connected': { action: 'mcp_credential.stored', detail: connection },
+  'mcp.connection_failing': {
+    action: 'mcp_credential.refused',
+    actorId: null,
+    credential: null,
+    address: null,
+    userAgent: null,
+    detail: connection,
+  },
+  'mcp.disconnected': { action: 'mcp_credential.removed', detail: connection },
   'mcp.definition_changed': {
     action: 'mcp_server.tools_offered',
     detail: { server: 'tickets', new: '1', changed: '0', withdrawn: '0' },

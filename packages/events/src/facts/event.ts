@@ -25,6 +25,10 @@ const auditedTypes = {
   'session.suspicious': 'A member signed in from a device that the account had not signed in from.',
   'app.connected': 'A member connected an application.',
   'app.disconnected': 'The connection of an application ended.',
+  'mcp.connected': 'A member or a service account got a credential of its own at a mounted MCP server.',
+  'mcp.connection_failing':
+    'A mounted MCP server refuses the own credential of an account, for the first time.',
+  'mcp.disconnected': "An account's own credential at a mounted MCP server was deleted.",
   'mcp.definition_changed': 'A mounted MCP server offers tools that wait for approval.',
   'mcp.server_down':
     'The tools of a mounted MCP server could not be listed, for the first time since they could.',

@@ -13,6 +13,7 @@ const warnings: ReadonlySet<string> = new Set([
   'token.leaked',
   'token.reused',
   'session.suspicious',
+  'mcp.connection_failing',
   'mcp.server_down',
   'crawl.failing',
   'crawl.run.failed',

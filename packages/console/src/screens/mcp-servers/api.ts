@@ -3,6 +3,7 @@ import type { IdentitySchemas } from '@platform/clients/types';
 import type { Tone } from '../../ui/badge.tsx';
 
 export type Server = IdentitySchemas['schemas']['McpServer'];
+export type AccountCredential = IdentitySchemas['schemas']['McpAccountCredential'];
 export type Tool = IdentitySchemas['schemas']['McpTool'];
 export type ToolDetail = IdentitySchemas['schemas']['McpToolDetail'];
 export type CredentialKind = keyof typeof t.credentials;
@@ -12,6 +13,7 @@ export const claims = ['email', 'groups'] as const satisfies readonly Claim[];
 
 /** Says what a server learns about whoever calls. */
 export function describeReceived({ kind, claims: told, groupValues }: Server['credential']): string {
+  if (kind === 'personal') return t.receives.own;
   if (kind !== 'assertion') return t.receives.nothing;
   const groups = groupValues === null ? [] : [t.receives.groups[groupValues]];
   return t.receives.all([t.receives.id, ...(told.includes('email') ? [t.receives.email] : []), ...groups]);

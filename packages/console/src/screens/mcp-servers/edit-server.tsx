@@ -100,6 +100,19 @@ function readCredential(form: FormData) {
     } as const;
   }
   const value = readSecret(form, 'value');
+  if (kind === 'personal') {
+    const [hint, link] = [readText(form, 'hint'), readText(form, 'link')];
+    // A blank at its end belongs to what stands before a secret.
+    const prefix = form.get('prefix');
+    return {
+      kind,
+      header: readText(form, 'header').toLowerCase(),
+      ...(typeof prefix === 'string' && { prefix }),
+      ...(hint !== '' && { hint }),
+      ...(link !== '' && { link }),
+      ...(value !== undefined && { value }),
+    } as const;
+  }
   if (!value) return undefined;
   return { kind: 'secret', header: readText(form, 'header').toLowerCase(), value } as const;
 }
@@ -168,6 +181,7 @@ function ServerFields({ server }: { server?: Server }) {
         </div>
       )}
       {kind === 'assertion' && <ClaimFields credential={server?.credential} />}
+      {kind === 'personal' && <PersonalFields credential={server?.credential} />}
       {server && rules}
       <TextInput
         name="connectors"
@@ -188,6 +202,49 @@ function ServerFields({ server }: { server?: Server }) {
           onChange={setSize}
         />
       </Advanced>
+    </>
+  );
+}
+
+/** What each member needs to know to get a key of their own, and how it is sent. */
+function PersonalFields({ credential }: { credential: Server['credential'] | undefined }) {
+  const stored = credential?.kind === 'personal' ? credential : undefined;
+  const [header, setHeader] = useState(stored?.header ?? 'authorization');
+  const isStored = stored?.hasListingSecret === true && header.trim().toLowerCase() === stored.header;
+  return (
+    <>
+      <TextInput
+        name="hint"
+        label={t.personal.hint}
+        hint={t.personal.hintHint}
+        isLong
+        maxLength={500}
+        defaultValue={stored?.hint ?? ''}
+      />
+      <TextInput
+        name="link"
+        type="url"
+        label={t.personal.link}
+        placeholder="https://"
+        maxLength={2_048}
+        defaultValue={stored?.link ?? ''}
+      />
+      <TextInput name="header" label={t.header} isRequired value={header} onChange={setHeader} />
+      <TextInput
+        name="prefix"
+        label={t.personal.prefix}
+        hint={t.personal.prefixHint}
+        maxLength={32}
+        defaultValue={stored?.prefix ?? 'Bearer '}
+      />
+      <SecretInput
+        name="value"
+        label={t.personal.listing}
+        hint={t.personal.listingHint}
+        isStored={isStored}
+        removal={t.personal.listingRemoval}
+        maxLength={4_096}
+      />
     </>
   );
 }

@@ -16,6 +16,7 @@ import { reveal } from './reveal.ts';
 import { writeRules } from './rules.ts';
 import { ServerTest } from './server-test.tsx';
 import { describeReceived, type Server } from './api.ts';
+import { Connected } from './connected.tsx';
 import { Tools } from './tools.tsx';
 
 const EditServer = lazyPart(async () => (await import('./edit-server.tsx')).EditServer);
@@ -47,6 +48,7 @@ export function Screen() {
       <QueryView query={query}>{(found) => <ServerFacts server={found} />}</QueryView>
       {server && <ServerTest key={server.url} serverId={serverId} />}
       <Tools serverId={serverId} />
+      {server?.credential.kind === 'personal' && <Connected serverId={serverId} />}
       {server && server.leftOut.length > 0 && <LeftOut of={server.leftOut} />}
       {server && (
         <DangerZone
@@ -103,6 +105,14 @@ const ServerFacts = ({ server }: { server: Server }) => (
         server.refreshedAt === null ? text.never : <Time key="refreshed" at={server.refreshedAt} />,
       ],
       [t.credential, t.credentials[server.credential.kind]],
+      ...(server.credential.kind === 'personal'
+        ? [
+            [
+              t.personal.listsWith,
+              t.personal.lists[server.credential.hasListingSecret ? 'secret' : 'administrator'],
+            ] as const,
+          ]
+        : []),
       [t.received, describeReceived(server.credential)],
       [t.connectors, server.connectors.length === 0 ? t.noConnectors : server.connectors.join(', ')],
       [

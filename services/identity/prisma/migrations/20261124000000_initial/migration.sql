@@ -925,6 +925,12 @@ create table mcp_servers (
   credential text not null,
   secret_header text,
   secret_sealed text,
+  -- Of a personal credential: what stands before each secret in the header, and what members are told of where to get theirs.
+  secret_prefix text,
+  credential_hint text,
+  credential_link text,
+  -- The administrator with whose own credential the tools are listed.
+  lister_id uuid,
   -- What an assertion says of the caller beside the id, and whether groups go by their names or their external ids.
   claims text[] default '{}' not null,
   group_values text,
@@ -950,11 +956,15 @@ create table mcp_servers (
   is_limited boolean default false not null,
   allowed_groups uuid[] default '{}' not null,
   constraint mcp_server_names unique (org_id, name),
-  constraint mcp_servers_credential_check check (credential in ('none', 'secret', 'assertion')),
+  constraint mcp_servers_credential_check check (credential in ('none', 'secret', 'assertion', 'personal')),
   constraint mcp_servers_claims_check check (claims <@ array['email', 'groups'] and (claims = '{}' or credential = 'assertion')),
   constraint mcp_servers_group_values_check check (group_values in ('name', 'externalId') and (group_values is not null) = ('groups' = any (claims))),
   constraint mcp_servers_name_check check ((name ~ '^[a-z0-9][a-z0-9_-]{0,31}$') and (name !~ '__|_$')),
-  constraint secret_has_header check (((credential = 'secret') = (secret_sealed is not null)) and ((secret_sealed is null) = (secret_header is null)))
+  constraint secret_has_header check (
+    ((credential in ('secret', 'personal')) = (secret_header is not null)) and (credential <> 'secret' or secret_sealed is not null)
+      and (secret_sealed is null or secret_header is not null)),
+  constraint personal_has_prefix check (((credential = 'personal') = (secret_prefix is not null))
+    and (credential = 'personal' or num_nonnulls(credential_hint, credential_link, lister_id) = 0))
 );
 create index mcp_servers_due on mcp_servers (unfinished_refreshes, next_refresh_at)
   where is_enabled and refresh_fault is distinct from 'too_large';
@@ -976,6 +986,22 @@ create table mcp_tools (
   primary key (server_id, name),
   constraint mcp_tools_scope_check check (scope in ('kb:read', 'semantic:write', 'none'))
 );
+
+-- The own credentials of members and service accounts at servers, each sealed for its server and account. `account_id` is
+-- the id of either. Another secret is another id: connections are kept by it.
+create table mcp_credentials (
+  id uuid primary key,
+  server_id uuid not null references mcp_servers on delete cascade,
+  org_id uuid not null,
+  account_id uuid not null,
+  secret_sealed text not null,
+  connected_at timestamptz(3) not null,
+  last_used_at timestamptz(3),
+  -- Since when the server refuses it.
+  refused_at timestamptz(3),
+  constraint mcp_credentials_of_server unique (server_id, account_id)
+);
+create index mcp_credentials_of_account on mcp_credentials (account_id);
 
 -- How old is what a connector has crawled, by the facts that crawl reports: results of mounted servers say it.
 create table crawl_ages (

@@ -16,6 +16,8 @@ export const upstreamFaultKinds = [
   'certificate',
   /** The credential was refused: 401 or 403. */
   'unauthorized',
+  /** Nobody has a credential with which it could be asked. */
+  'no_credential',
   'redirect',
   'http_error',
   'timeout',

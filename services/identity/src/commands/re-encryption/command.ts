@@ -2,7 +2,7 @@ import { ConfigError, type SecretBox } from '@platform/service-kit';
 import type pg from 'pg';
 import { smtpSecretContext } from '../../members/smtp/service.js';
 import { clientSecretContext } from '../../sign-in/identity-provider/provider-fields.js';
-import { serverSecretContext } from '../../mcp/servers/upstream/credentials.js';
+import { ownSecretContextOf, serverSecretContext } from '../../mcp/servers/upstream/credentials.js';
 import { destinationSecretContext } from '../../destinations/secrets.js';
 import { messageContext } from '../../mails/outbox/outbox.js';
 import { totpContext } from '../../sign-in/second-factor/check.js';
@@ -11,19 +11,24 @@ import { findSealed, replaceSealed, sealedColumns, type SealedValue } from './qu
 
 const PAGE = 500;
 
-const contexts: Readonly<Record<keyof typeof sealedColumns, (id: string) => string>> = {
+const contexts: Readonly<Record<keyof typeof sealedColumns, (subject: string) => string>> = {
   'SMTP secrets': smtpSecretContext,
   'signing keys': signingKeyContext,
   'outgoing mails': messageContext,
   'MCP server secrets': serverSecretContext,
+  'own credentials at MCP servers': ownSecretContextOf,
   'destination secrets': destinationSecretContext,
   'client secrets': clientSecretContext,
   'authenticator secrets': totpContext,
 };
 
-function open(box: SecretBox, { id, sealed }: SealedValue, name: keyof typeof sealedColumns): string {
+function open(
+  box: SecretBox,
+  { id, subject, sealed }: SealedValue,
+  name: keyof typeof sealedColumns,
+): string {
   try {
-    return box.open(sealed, contexts[name](id));
+    return box.open(sealed, contexts[name](subject));
   } catch {
     throw new ConfigError([`ENCRYPTION_KEYS must hold the key that sealed the ${name} (row ${id})`]);
   }
@@ -44,7 +49,7 @@ export async function reencryptAll(db: pg.Pool, box: SecretBox): Promise<Record<
     do {
       page = await findSealed(db, sealedColumns[name], page.at(-1)?.id, PAGE);
       for (const value of page.filter(({ sealed }) => !box.isSealedWithPrimaryKey(sealed))) {
-        const resealed = box.seal(open(box, value, name), contexts[name](value.id));
+        const resealed = box.seal(open(box, value, name), contexts[name](value.subject));
         if (await replaceSealed(db, sealedColumns[name], value, resealed)) counts[name] += 1;
       }
     } while (page.length === PAGE);

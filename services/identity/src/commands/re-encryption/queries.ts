@@ -1,11 +1,27 @@
 import type pg from 'pg';
 
+interface SealedColumn {
+  readonly table: string;
+  readonly id: string;
+  readonly column: string;
+  readonly type: 'uuid' | 'text';
+  /** What the values are sealed for, where that is not the id: an expression. */
+  readonly subject?: string;
+}
+
 /** The columns whose values are sealed with `ENCRYPTION_KEYS`. */
 export const sealedColumns = {
   'SMTP secrets': { table: 'smtp_configurations', id: 'org_id', column: 'secret_sealed', type: 'uuid' },
   'signing keys': { table: 'signing_keys', id: 'id', column: 'private_sealed', type: 'text' },
   'outgoing mails': { table: 'outgoing_mails', id: 'id', column: 'sealed_message', type: 'uuid' },
   'MCP server secrets': { table: 'mcp_servers', id: 'id', column: 'secret_sealed', type: 'uuid' },
+  'own credentials at MCP servers': {
+    table: 'mcp_credentials',
+    id: 'id',
+    column: 'secret_sealed',
+    type: 'uuid',
+    subject: `server_id || ':' || account_id`,
+  },
   'destination secrets': { table: 'fact_destinations', id: 'id', column: 'secret_sealed', type: 'uuid' },
   'client secrets': {
     table: 'identity_providers',
@@ -14,12 +30,11 @@ export const sealedColumns = {
     type: 'uuid',
   },
   'authenticator secrets': { table: 'totp_factors', id: 'user_id', column: 'secret_sealed', type: 'uuid' },
-} as const;
-
-type SealedColumn = (typeof sealedColumns)[keyof typeof sealedColumns];
+} as const satisfies Readonly<Record<string, SealedColumn>>;
 
 export interface SealedValue {
   readonly id: string;
+  readonly subject: string;
   readonly sealed: string;
 }
 
@@ -30,12 +45,12 @@ export interface SealedValue {
  */
 export async function findSealed(
   db: pg.Pool,
-  { table, id, column, type }: SealedColumn,
+  { table, id, column, type, subject = id }: SealedColumn,
   after: string | undefined,
   limit: number,
 ): Promise<SealedValue[]> {
   const { rows } = await db.query<SealedValue>(
-    `select ${id}::text as id, ${column} as sealed from ${table}
+    `select ${id}::text as id, (${subject})::text as subject, ${column} as sealed from ${table}
      where ${column} is not null and ($1::${type} is null or ${id} > $1::${type})
      order by ${table}.${id} limit $2`,
     [after ?? null, limit],

@@ -1,17 +1,24 @@
 import { Type } from 'typebox';
 import { modernFields, type ServerInfo, UNCACHED } from './catalogue.js';
 import {
+  acceptsUrls,
   LEGACY_VERSIONS,
   MODERN_VERSION,
   type ProtocolEra,
   SERVER_INFO_META_KEY,
   SUBSCRIPTION_ID_META_KEY,
 } from './protocol-era.js';
-import { type Json, RpcCode, RpcFault, type RpcRequest } from './rpc-message.js';
+import { isObject, type Json, RpcCode, RpcFault, type RpcRequest } from './rpc-message.js';
 import { compileCheck } from './schema-check.js';
 import type { Caller, CallTool } from './tool-calls.js';
 import type { ToolSchema } from './tool.js';
-import { createResultFrame, type ResultFrame, toResultJson } from './tool-result.js';
+import {
+  createResultFrame,
+  getLink,
+  type ResultFrame,
+  type ToolResult,
+  toResultJson,
+} from './tool-result.js';
 
 /** A request, its caller, and the way to notify the client before the response. */
 export interface Exchange {
@@ -92,13 +99,27 @@ export function createMethods(server: ServerInfo, callTool: CallTool, events?: E
       return caller.view.listJson(era);
     };
 
+  /** Has a person open a URL: the client calls again then, and is told in words if that has not helped. */
+  function toInputRequired(request: RpcRequest, result: ToolResult): string | undefined {
+    const link = getLink(result);
+    if (!link || !acceptsUrls(request) || isObject(request.params['inputResponses'])) return undefined;
+    const { reason: message, url } = link;
+    const params = { mode: 'url', message, url };
+    return JSON.stringify({
+      ...modernFields(server),
+      resultType: 'input_required',
+      inputRequests: { open: { method: 'elicitation/create', params } },
+    });
+  }
+
   const createCallTool =
-    (frame: ResultFrame): Method =>
+    (era: ProtocolEra, frame: ResultFrame): Method =>
     async ({ request, caller }) => {
       const { name, arguments: args = {} } = readCall(request);
       const entry = caller.catalogue.find(name);
       if (!entry) throw new RpcFault(RpcCode.invalidParams, `Unknown tool: ${name.slice(0, 64)}`);
-      return toResultJson(await callTool(caller, entry, args), frame);
+      const result = await callTool(caller, entry, args);
+      return (era === 'modern' && toInputRequired(request, result)) || toResultJson(result, frame);
     };
 
   /** Ends a subscription at once: a stateless server reports no changes. */
@@ -122,13 +143,13 @@ export function createMethods(server: ServerInfo, callTool: CallTool, events?: E
       ['initialize', initialize],
       ['ping', () => '{}'],
       ['tools/list', createListTools('legacy')],
-      ['tools/call', createCallTool(createResultFrame({}))],
+      ['tools/call', createCallTool('legacy', createResultFrame({}))],
       ...toMethods('legacy'),
     ]),
     modern: new Map<string, Method>([
       ['server/discover', discover],
       ['tools/list', createListTools('modern')],
-      ['tools/call', createCallTool(createResultFrame(modernFields(server)))],
+      ['tools/call', createCallTool('modern', createResultFrame(modernFields(server)))],
       ['subscriptions/listen', listen],
       ...toMethods('modern'),
     ]),

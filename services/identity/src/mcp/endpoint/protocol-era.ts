@@ -50,6 +50,14 @@ const invalidEnvelope = (key: string, problem: string): RpcFault =>
     data: { envelope: { key, problem } },
   });
 
+/** Whether the client of a modern request shows people a URL that the server names. */
+export function acceptsUrls({ params }: RpcRequest): boolean {
+  const meta = params['_meta'];
+  const capabilities = isObject(meta) ? meta[CLIENT_CAPABILITIES_META_KEY] : undefined;
+  const elicitation = isObject(capabilities) ? capabilities['elicitation'] : undefined;
+  return isObject(elicitation) && isObject(elicitation['url']);
+}
+
 /** Returns the first fault of the metadata that a modern request carries instead of a session. */
 function findEnvelopeFault(meta: Json): RpcFault | undefined {
   if (typeof meta[PROTOCOL_VERSION_META_KEY] !== 'string')

@@ -4,6 +4,7 @@ import type { ToolCallRecorder } from '../activity/recorder.js';
 import type { ToolCallOutcome } from '../activity/schemas.js';
 import type { CallerCatalogue, ToolEntry, ToolView } from './catalogue.js';
 import { createFailures, type DescribeFailure } from './failures.js';
+import { LinkRequired } from './link-required.js';
 import { isPassedError, toolError, type ToolResult } from './tool-result.js';
 import type { ObserveCall } from './telemetry.js';
 import type { ToolContext } from './tool.js';
@@ -55,7 +56,8 @@ async function callEntry(
     return { result, outcome: isPassedError(result) ? 'refused' : 'completed' } as const;
   } catch (thrown) {
     const { text, outcome } = describeFailure(thrown, entry.tool, context);
-    return { result: toolError(text), outcome };
+    const link = thrown instanceof LinkRequired ? thrown : undefined;
+    return { result: toolError(text, link), outcome };
   }
 }
 

@@ -5,6 +5,13 @@ interface OwnResult {
   readonly text: string;
   /** Undefined for an error. */
   readonly structured: Record<string, unknown> | undefined;
+  /** What a person has to do in a browser before the call can succeed. */
+  readonly link?: Link;
+}
+
+interface Link {
+  readonly reason: string;
+  readonly url: string;
 }
 
 /** The result of another server's tool: JSON that is passed on as it came. */
@@ -21,10 +28,15 @@ export type ToolResult = OwnResult | { readonly passed: PassedResult };
 /** Longer error texts are cut, so that they don't fill the model's context. */
 const MAX_ERROR_LENGTH = 2_000;
 
-export const toolError = (text: string): ToolResult => ({
+export const toolError = (text: string, link?: Link): ToolResult => ({
   text: text.slice(0, MAX_ERROR_LENGTH),
   structured: undefined,
+  ...(link && { link }),
 });
+
+/** Returns what a person has to do in a browser before the call can succeed. */
+export const getLink = (result: ToolResult): Link | undefined =>
+  'passed' in result ? undefined : result.link;
 
 export const toolResult = (structured: Record<string, unknown>): ToolResult => ({
   text: JSON.stringify(structured),

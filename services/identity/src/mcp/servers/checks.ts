@@ -5,9 +5,12 @@ import { type Caller, toActor } from '../../base/caller/actor.js';
 import { createRequestLimit } from '../../base/rate-limits/request-limit.js';
 import { describeServer } from './documents.js';
 import { refreshFailed, serverNotFound } from './errors.js';
-import { findServer } from './queries.js';
+import type { Listers } from './own/listers.js';
+import { notConnected } from './own/errors.js';
+import { findServer, type ServerRow } from './queries.js';
 import type { Refresher } from './refresh.js';
 import type { Refreshed, TestedServer } from './schemas.js';
+import type { Subject } from './upstream/credentials.js';
 import type { Listings } from './upstream/listing.js';
 import { UpstreamFault } from '../../base/egress/faults.js';
 
@@ -20,10 +23,11 @@ const CHECKS_PER_MINUTE = 60;
 export function createServerChecks(deps: {
   readonly prisma: Prisma;
   readonly listings: Listings;
+  readonly listers: Listers;
   readonly refresher: Refresher;
   readonly clock: Clock;
 }) {
-  const { prisma, listings, refresher, clock } = deps;
+  const { prisma, listings, listers, refresher, clock } = deps;
   const countCheck = createRequestLimit(
     CHECKS_PER_MINUTE,
     clock,
@@ -36,40 +40,56 @@ export function createServerChecks(deps: {
     return server;
   }
 
+  async function test(
+    server: ServerRow,
+    findSubject: () => Promise<Subject | undefined>,
+  ): Promise<TestedServer> {
+    const startedAt = performance.now();
+    const getDuration = () => Math.round(performance.now() - startedAt);
+    try {
+      const { definitions, leftOut, protocolVersion } = await listings.withPermit(server, async () =>
+        listings.list(server, await findSubject()),
+      );
+      const tools = definitions.length;
+      return {
+        isUsable: true,
+        fault: null,
+        code: null,
+        protocolVersion,
+        tools,
+        leftOut: [...leftOut],
+        durationMs: getDuration(),
+      };
+    } catch (error) {
+      if (!(error instanceof UpstreamFault)) throw error;
+      const { kind: fault, code = null } = error;
+      return {
+        isUsable: false,
+        fault,
+        code,
+        protocolVersion: null,
+        tools: null,
+        leftOut: [],
+        durationMs: getDuration(),
+      };
+    }
+  }
+
   return {
     /** Connects to a server and asks for its tools; nothing is stored. @throws AppError 404, 429. */
-    async test({ orgId }: UserPrincipal, id: string): Promise<TestedServer> {
+    async test({ orgId, userId }: UserPrincipal, id: string): Promise<TestedServer> {
       countCheck(orgId);
       const server = await requireServer(orgId, id);
-      const startedAt = performance.now();
-      const getDuration = () => Math.round(performance.now() - startedAt);
-      try {
-        const { definitions, leftOut, protocolVersion } = await listings.withPermit(server, () =>
-          listings.list(server),
-        );
-        const tools = definitions.length;
-        return {
-          isUsable: true,
-          fault: null,
-          code: null,
-          protocolVersion,
-          tools,
-          leftOut: [...leftOut],
-          durationMs: getDuration(),
-        };
-      } catch (error) {
-        if (!(error instanceof UpstreamFault)) throw error;
-        const { kind: fault, code = null } = error;
-        return {
-          isUsable: false,
-          fault,
-          code,
-          protocolVersion: null,
-          tools: null,
-          leftOut: [],
-          durationMs: getDuration(),
-        };
-      }
+      return test(server, async () => (await listers.find(server, [userId])).subject);
+    },
+
+    /** Does so with the caller's own credential. @throws AppError 404, 429. */
+    async testOwn({ orgId, userId }: UserPrincipal, id: string): Promise<TestedServer> {
+      countCheck(orgId);
+      const server = await findServer(prisma, orgId, id);
+      const subject = server && (await listers.toSubject(server, userId));
+      if (!subject) throw notConnected();
+      return test(server, () => Promise.resolve(subject));
     },
 
     /** Refreshes the pinned catalogue now. @throws AppError 404, 429; 502 REFRESH_FAILED. */

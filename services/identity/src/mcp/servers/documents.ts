@@ -17,6 +17,10 @@ export const toServer = (row: ServerRow, counts: ToolCounts | undefined, groups:
   credential: {
     kind: row.credential,
     header: row.secretHeader,
+    prefix: row.secretPrefix,
+    hint: row.credentialHint,
+    link: row.credentialLink,
+    hasListingSecret: row.credential === 'personal' && row.secretSealed !== null,
     claims: [...row.claims] as Server['credential']['claims'],
     groupValues: row.groupValues as Server['credential']['groupValues'],
   },

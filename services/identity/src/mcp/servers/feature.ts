@@ -17,6 +17,10 @@ import { registerServerMetrics } from './metrics.js';
 import { createFindClaims } from './person-claims.js';
 import { createRefresher } from './refresh.js';
 import { createRefreshJob } from './refresh.job.js';
+import { createListers } from './own/listers.js';
+import { accountCredentialRoutes, ownCredentialRoutes } from './own/routes.js';
+import { createOwnCredentialService } from './own/service.js';
+import { createOwnCredentials } from './upstream/own-credentials.js';
 import { MAX_ANSWER_BYTES } from './schemas.js';
 import { serverCheckRoutes, serverRoutes } from './routes.js';
 import { createServerService } from './service.js';
@@ -42,6 +46,8 @@ export interface McpServerSettings {
   readonly refreshMs: number;
   /** The version that the platform reports to servers. */
   readonly version: string;
+  /** The URL of the console, where people connect to servers. */
+  readonly consoleUrl: string;
 }
 
 export interface McpServerDeps {
@@ -87,16 +93,23 @@ export function registerMcpServers(app: App, deps: McpServerDeps): FindCatalogue
   const { timeoutMs, refreshMs } = settings;
   const { egress, connections } = openConnections(deps);
   const listings = createListings({ connections, timeoutMs: Math.min(timeoutMs, MAX_LIST_TIMEOUT_MS) });
-  const refresher = createRefresher({ prisma, listings, clock, refreshMs, log });
+  const own = createOwnCredentials({ pool, prisma, clock, consoleUrl: settings.consoleUrl });
+  const listers = createListers({ prisma, own });
+  const refresher = createRefresher({ prisma, listings, listers, clock, refreshMs, log });
   const job = createRefreshJob({ pool, refresher, clock, refreshMs, log });
   job.start();
   shutdown.on('workers', 'MCP servers', job.stop);
   serverRoutes(app, createServerService({ prisma, box, egress, clock }));
-  serverCheckRoutes(app, createServerChecks({ prisma, listings, refresher, clock }));
+  const checks = createServerChecks({ prisma, listings, listers, refresher, clock });
+  serverCheckRoutes(app, checks);
+  const ownCredentials = createOwnCredentialService({ prisma, box, clock });
+  ownCredentialRoutes(app, ownCredentials, checks);
+  accountCredentialRoutes(app, ownCredentials);
   mountedToolRoutes(app, createToolDecisions({ prisma, clock }));
   const callUpstream = createUpstreamCalls({
     connections,
     findClaims: createFindClaims(pool),
+    own,
     clock,
     timeoutMs,
     maxCalls: settings.maxCalls,

@@ -10,6 +10,11 @@ export interface ServerRow {
   readonly credential: string;
   readonly secretHeader: string | null;
   readonly secretSealed: string | null;
+  readonly secretPrefix: string | null;
+  readonly credentialHint: string | null;
+  readonly credentialLink: string | null;
+  /** The administrator with whose own credential the tools are listed. */
+  readonly listerId: string | null;
   readonly claims: readonly string[];
   readonly groupValues: string | null;
   /** The connectors that its answers come from. */
@@ -127,6 +132,7 @@ export interface RefreshResult {
   readonly refreshedAt?: Date;
   readonly protocolVersion?: string | null;
   readonly leftOut?: string;
+  readonly listerId?: string | null;
 }
 
 /**
@@ -168,7 +174,7 @@ const claimDue = `
     next_refresh_at = $1::timestamptz + $2 * power(2, least(unfinished_refreshes, 8)) * interval '1 millisecond'
   where id in (select id from claimed)
   returning id, org_id as "orgId", name, url, credential, secret_header as "secretHeader",
-    secret_sealed as "secretSealed", claims, group_values as "groupValues", revision, max_answer_bytes as "maxAnswerBytes"`;
+    secret_sealed as "secretSealed", secret_prefix as "secretPrefix", lister_id as "listerId", claims, group_values as "groupValues", revision, max_answer_bytes as "maxAnswerBytes"`;
 
 export type ClaimedServer = Pick<
   ServerRow,
@@ -179,6 +185,8 @@ export type ClaimedServer = Pick<
   | 'credential'
   | 'secretHeader'
   | 'secretSealed'
+  | 'secretPrefix'
+  | 'listerId'
   | 'claims'
   | 'groupValues'
   | 'revision'

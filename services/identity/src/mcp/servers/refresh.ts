@@ -3,6 +3,7 @@ import type { Prisma, Transaction } from '../../resources.js';
 import { type Actor, platformActor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import type { PinnedDefinition } from './definition.js';
+import type { Listers } from './own/listers.js';
 import {
   beginRefresh,
   bumpCatalogue,
@@ -47,13 +48,18 @@ async function storeListing(
 export function createRefresher(deps: {
   readonly prisma: Prisma;
   readonly listings: Listings;
+  readonly listers: Listers;
   readonly clock: Clock;
   readonly refreshMs: number;
   readonly log: Pick<Logger, 'info'>;
 }) {
-  const { prisma, listings, clock, refreshMs, log } = deps;
+  const { prisma, listings, listers, clock, refreshMs, log } = deps;
 
-  async function store(server: ClaimedServer, listing: Listing, actor: Actor): Promise<CatalogueChanges> {
+  async function store(
+    server: ClaimedServer,
+    { listerId, ...listing }: Listing & Pick<ClaimedServer, 'listerId'>,
+    actor: Actor,
+  ): Promise<CatalogueChanges> {
     const at = new Date(clock());
     return prisma.$transaction(async (tx) => {
       await lockServer(tx, server.id);
@@ -66,6 +72,7 @@ export function createRefresher(deps: {
         refreshFault: null,
         protocolVersion: listing.protocolVersion,
         leftOut: JSON.stringify(listing.leftOut),
+        listerId,
         nextRefreshAt: new Date(at.getTime() + refreshMs),
       });
       if (Object.values(changes).every((count) => count === 0)) return changes;
@@ -102,9 +109,11 @@ export function createRefresher(deps: {
   }
 
   async function listAndStore(server: ClaimedServer, actor: Actor): Promise<CatalogueChanges> {
-    let listing: Listing;
+    let listing: Listing & Pick<ClaimedServer, 'listerId'>;
     try {
-      listing = await listings.list(server);
+      // oxfmt-ignore
+      const { subject, listerId } = await listers.find(server, [actor.actorId, server.listerId].filter((id) => id !== null));
+      listing = { ...(await listings.list(server, subject)), listerId };
     } catch (error) {
       const fault = toUpstreamFault(error);
       const { id, orgId } = server;

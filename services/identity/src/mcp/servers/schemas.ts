@@ -67,21 +67,27 @@ const GroupValues = Type.Unsafe<GroupValue>({
   description:
     'Whether groups are named by their names (by default) or their external ids; groups without one are left out.',
 });
+/** A secret as it is sent in a header. */
+export const SecretValue = Type.String({
+  minLength: 1,
+  maxLength: 4_096,
+  pattern: '^[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$',
+  description: 'Never returned.',
+});
+const SecretHeader = Type.Optional(
+  Type.String({ pattern: SECRET_HEADER_PATTERN, description: 'By default `authorization`.' }),
+);
 const Credential = Type.Union(
   [
     Type.Object({ kind: Type.Literal('none') }, { additionalProperties: false }),
     Type.Object(
       {
         kind: Type.Literal('secret'),
-        header: Type.Optional(
-          Type.String({ pattern: SECRET_HEADER_PATTERN, description: 'By default `authorization`.' }),
-        ),
-        value: Type.String({
-          minLength: 1,
-          maxLength: 4_096,
-          pattern: '^[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$',
+        header: SecretHeader,
+        value: {
+          ...SecretValue,
           description: 'The whole value of the header, such as `Bearer …`. Never returned.',
-        }),
+        },
       },
       { additionalProperties: false },
     ),
@@ -99,10 +105,45 @@ const Credential = Type.Union(
       },
       { additionalProperties: false },
     ),
+    Type.Object(
+      {
+        kind: Type.Literal('personal'),
+        header: SecretHeader,
+        prefix: Type.Optional(
+          Type.String({
+            maxLength: 32,
+            pattern: '^[\\x21-\\x7e]*[\\x20-\\x7e]?$',
+            description:
+              'What stands before each secret in the header. By default `Bearer ` in `authorization`, and nothing in others.',
+          }),
+        ),
+        hint: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 500,
+            description: 'Tells members where to get their secret.',
+          }),
+        ),
+        link: Type.Optional(
+          Type.String({
+            maxLength: 2_048,
+            pattern: '^https://[^\\s]+$',
+            description: 'The page where members get their secret.',
+          }),
+        ),
+        value: Type.Optional(
+          Type.Union([SecretValue, Type.Null()], {
+            description:
+              'A secret with which the platform lists the tools; nobody calls with it. Without it, they are listed with the own credential of the administrator who last had them listed. Left out, the stored one is kept; null deletes it. Never returned.',
+          }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
   ],
   {
     description:
-      'How the platform identifies itself: not at all, with a secret, or with a signed assertion of who calls.',
+      'How the platform identifies itself: not at all, with a secret, with a signed assertion of who calls, or with a secret that each account has of its own.',
   },
 );
 
@@ -149,8 +190,15 @@ export const Server = Type.Object(
     name: Type.String(),
     url: Type.String(),
     credential: Type.Object({
-      kind: Type.String({ enum: ['none', 'secret', 'assertion'] }),
+      kind: Type.String({ enum: ['none', 'secret', 'assertion', 'personal'] }),
       header: Nullable(Type.String({ description: 'Null unless a secret is sent.' })),
+      prefix: Nullable(Type.String({ description: 'Null unless each account has a secret of its own.' })),
+      hint: Nullable(Type.String()),
+      link: Nullable(Type.String()),
+      hasListingSecret: Type.Boolean({
+        description:
+          'Whether the tools of `personal` are listed with a secret that an administrator has given for that.',
+      }),
       claims: Type.Array(Claim, { description: 'What an assertion says of the caller beside the id.' }),
       groupValues: Nullable(GroupValues),
     }),

@@ -31,6 +31,7 @@ import {
   type ServerPage,
   type ServerQuery,
 } from './schemas.js';
+import { deleteCredentialsAt } from './own/queries.js';
 import { withdrawTools } from './tool.queries.js';
 import { serverSecretContext } from './upstream/credentials.js';
 
@@ -42,6 +43,9 @@ const toAudited = (row: ServerRow, groups: GroupsById) => ({
   url: row.url,
   credential: row.credential,
   secretHeader: row.secretHeader,
+  secretPrefix: row.secretPrefix,
+  credentialHint: row.credentialHint,
+  credentialLink: row.credentialLink,
   claims: row.claims.join(', ') || null,
   groupValues: row.groupValues,
   connectors: row.connectors.join(', ') || null,
@@ -55,6 +59,9 @@ const audited = [
   'url',
   'credential',
   'secretHeader',
+  'secretPrefix',
+  'credentialHint',
+  'credentialLink',
   'claims',
   'groupValues',
   'connectors',
@@ -66,22 +73,36 @@ const audited = [
 
 type CredentialFields = Pick<
   NewServer,
-  'credential' | 'secretHeader' | 'secretSealed' | 'claims' | 'groupValues'
+  | 'credential'
+  | 'secretHeader'
+  | 'secretSealed'
+  | 'secretPrefix'
+  | 'credentialHint'
+  | 'credentialLink'
+  | 'listerId'
+  | 'claims'
+  | 'groupValues'
 >;
 
 /** @throws AppError 400. */
 const parseServerUrl = (text: string, egress: Pick<Egress, 'assertUrl'>): string =>
   parseTargetUrl(text, egress, 'MCP_SERVER_ALLOWED_TARGETS');
 
+/** @param kept - the server as it is, whose secret for lists and lister stay where the credential says nothing of them. */
 function toCredentialFields(
   id: string,
   credential: CreateServerBody['credential'],
   box: SecretBox,
+  kept?: ServerRow,
 ): CredentialFields {
   const fields = {
     credential: credential?.kind ?? 'none',
     secretHeader: null,
     secretSealed: null,
+    secretPrefix: null,
+    credentialHint: null,
+    credentialLink: null,
+    listerId: null,
     claims: [],
     groupValues: null,
   };
@@ -93,10 +114,32 @@ function toCredentialFields(
       ...(claims.includes('groups') && { groupValues: credential.groupValues ?? 'name' }),
     };
   }
-  if (credential?.kind !== 'secret') return fields;
-  const secretSealed = box.seal(credential.value, serverSecretContext(id));
-  return { ...fields, secretHeader: credential.header ?? 'authorization', secretSealed };
+  if (credential?.kind === 'secret') {
+    const { value, header: secretHeader = 'authorization' } = credential;
+    return { ...fields, secretHeader, secretSealed: box.seal(value, serverSecretContext(id)) };
+  }
+  if (credential?.kind !== 'personal') return fields;
+  const { value, header: secretHeader = 'authorization', prefix, hint, link } = credential;
+  const keptSealed = kept?.secretHeader === secretHeader ? kept.secretSealed : null;
+  return {
+    ...fields,
+    secretHeader,
+    secretSealed:
+      typeof value === 'string'
+        ? box.seal(value, serverSecretContext(id))
+        : value === null
+          ? null
+          : keptSealed,
+    secretPrefix: prefix ?? (secretHeader === 'authorization' ? 'Bearer ' : ''),
+    credentialHint: hint ?? null,
+    credentialLink: link ?? null,
+    listerId: kept?.listerId ?? null,
+  };
 }
+
+/** Whether the credentials that accounts have given for the server are for the changed one, too. */
+const keepsOwnCredentials = (before: ServerRow, after: ServerRow): boolean =>
+  before.credential === after.credential && !isOtherOrigin(before.url, after.url);
 
 /**
  * Returns the fields of a change. A secret is never sent to another origin than the one it was given for, so that
@@ -116,21 +159,31 @@ function toChangedFields(
   return {
     ...(name !== undefined && { name }),
     ...(parsed !== undefined && { url: parsed }),
-    ...(credential !== undefined && toCredentialFields(before.id, credential, box)),
+    ...(credential !== undefined &&
+      // oxfmt-ignore
+      toCredentialFields(before.id, credential, box, isMoved || before.credential !== 'personal' ? undefined : before)),
     ...(connectors !== undefined && { connectors: [...new Set(connectors)] }),
     ...(rules !== undefined && { rules }),
     ...(maxAnswerBytes !== undefined && { maxAnswerBytes }),
     ...(isEnabled !== undefined && { isEnabled }),
     // The job asks again what had failed for its size.
     ...(isReachedOtherwise && { revision: before.revision + 1, refreshFault: null }),
-    ...(isMoved && { leftOut: '[]' }),
+    ...(isMoved && { leftOut: '[]', listerId: null }),
   };
 }
 
-/** Returns what the audit records of a change. */
-const toEntry = (before: ServerRow | undefined, after: ServerRow | undefined, groups: GroupsById) => ({
+/** Returns what the audit records of a change. @param removed - the number of accounts whose credentials have ended with it. */
+const toEntry = (
+  before: ServerRow | undefined,
+  after: ServerRow | undefined,
+  groups: GroupsById,
+  removed = 0,
+) => ({
   subjectId: (after ?? before)?.id ?? '',
-  detail: before && after && before.secretSealed !== after.secretSealed ? { secret: 'changed' } : {},
+  detail: {
+    ...(before && after && before.secretSealed !== after.secretSealed && { secret: 'changed' }),
+    ...(removed > 0 && { disconnected: String(removed) }),
+  },
   changes: findChanges(before && toAudited(before, groups), after && toAudited(after, groups), audited),
 });
 
@@ -223,9 +276,10 @@ export function createServerService(deps: {
         const after = await updateServer(tx, id, { ...fields, nextRefreshAt: at });
         // A tool that was approved on one server is called on another only once that server offers the same.
         if (isOtherOrigin(before.url, after.url)) await withdrawTools(tx, id);
+        const removed = keepsOwnCredentials(before, after) ? 0 : await deleteCredentialsAt(tx, id);
         await bumpCatalogue(tx, orgId);
         const groups = await findAllowedGroups(tx, orgId, [before, after]);
-        await record({ action: 'mcp_server.changed', ...toEntry(before, after, groups) });
+        await record({ action: 'mcp_server.changed', ...toEntry(before, after, groups, removed) });
         return describeServer(tx, after);
       });
     },
@@ -237,9 +291,10 @@ export function createServerService(deps: {
         const before = await findServer(tx, orgId, id);
         if (!before) throw serverNotFound();
         const groups = await findAllowedGroups(tx, orgId, [before]);
+        const removed = await deleteCredentialsAt(tx, id);
         await deleteServer(tx, id);
         await bumpCatalogue(tx, orgId);
-        await record({ action: 'mcp_server.removed', ...toEntry(before, undefined, groups) });
+        await record({ action: 'mcp_server.removed', ...toEntry(before, undefined, groups, removed) });
       });
     },
   };

@@ -106,7 +106,7 @@ export interface MountedTools {
  */
 const mountedTools = `
   select c.version::float8 as version, s.id, s.org_id as "orgId", s.name, s.url, s.credential, s.secret_header as "secretHeader",
-    s.secret_sealed as "secretSealed", s.claims, s.group_values as "groupValues", s.connectors, s.revision, s.max_answer_bytes as "maxAnswerBytes", s.rules, t.name as "toolName", t.approved as definition, t.scope,
+    s.secret_sealed as "secretSealed", s.secret_prefix as "secretPrefix", s.lister_id as "listerId", s.claims, s.group_values as "groupValues", s.connectors, s.revision, s.max_answer_bytes as "maxAnswerBytes", s.rules, t.name as "toolName", t.approved as definition, t.scope,
     case when s.is_limited then s.allowed_groups::text[] end as "serverGroups",
     case when t.is_limited then t.allowed_groups::text[] end as "toolGroups"
   from mcp_catalogues c

@@ -139,7 +139,8 @@ export const updateUser = (
 ): Promise<User> => db.user.update({ where: { id }, data: change, select: userFields });
 
 /**
- * Marks the member removed. The row stays, because the administrators' list of tokens shows the owner.
+ * Marks the member removed. The row stays, because the administrators' list of tokens shows the owner. The member's own
+ * credentials at MCP servers are deleted.
  *
  * @param state - `invited` leaves a member who has joined as they are.
  * @returns false for such a member.
@@ -151,7 +152,9 @@ export async function markRemoved(
   state?: 'invited',
 ): Promise<boolean> {
   const where = { id, ...(state === 'invited' && { passwordHash: null }) };
-  return (await db.user.updateMany({ where, data: { removedAt: at } })).count > 0;
+  if ((await db.user.updateMany({ where, data: { removedAt: at } })).count === 0) return false;
+  await db.mcpCredential.deleteMany({ where: { accountId: id } });
+  return true;
 }
 
 export async function countMembers(db: Client, orgId: string): Promise<number> {

@@ -10,6 +10,7 @@ import {
 } from '../../credentials/bounds/bounds.js';
 import { changeAsAdministrator } from '../../members/organisation/administration.js';
 import type { Prisma, Transaction } from '../../resources.js';
+import { deleteServerCredentials } from '../../tokens/service-accounts/queries.js';
 import {
   type ApplicationDeps,
   describeBoundsOf,
@@ -144,7 +145,10 @@ export function createApplicationService(deps: ApplicationDeps) {
       changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {
         const { serviceAccount } = await requireApplication(tx, caller.orgId, clientId);
         await removeApplication(tx, clientId, at);
-        if (serviceAccount) await updateServiceAccount(tx, serviceAccount.id, { removedAt: at });
+        if (serviceAccount) {
+          await updateServiceAccount(tx, serviceAccount.id, { removedAt: at });
+          await deleteServerCredentials(tx, serviceAccount.id);
+        }
         await record({ action: 'application.removed', subjectId: clientId });
       }),
   };

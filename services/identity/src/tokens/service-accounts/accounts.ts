@@ -24,6 +24,7 @@ import type { GrantableScopes } from '../schemas.js';
 import {
   type AccountRow,
   countAccounts,
+  deleteServerCredentials,
   findAccount,
   findAccounts,
   insertAccount,
@@ -125,7 +126,9 @@ export const changeAccount = (
 export const removeAccount = (ctx: AccountContext, caller: Caller, id: string): Promise<Account> =>
   changeIn(ctx, caller, 'service_account.removed', async (tx, removedAt) => {
     await findOwn(tx, caller.orgId, id);
-    return { row: await updateAccount(tx, id, { removedAt }) };
+    const row = await updateAccount(tx, id, { removedAt });
+    await deleteServerCredentials(tx, id);
+    return { row };
   });
 
 function describeFault(scope: string): string {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { toGroupClaims } from '../../../src/mcp/servers/person-claims.js';
 import { createAgent, useMounts } from './platform.js';
-import { startHttp, textResult } from './upstream.js';
+import { type Seen, startStateful } from './stateful-server.js';
 
 /* What the assertion says of the person who calls, where an administrator has chosen that. */
 
@@ -55,9 +55,9 @@ test('MCP-39 an assertion names neither address nor groups until an administrato
     await post(`/api/v1/groups/${group}/members`, { members: members.map(({ id: member }) => member) });
   }
   await one.agent.getText();
-  expect((await mounts.get(id)).credential).toEqual({ kind: 'assertion', header: null, claims: [], groupValues: null });
+  expect((await mounts.get(id)).credential).toMatchObject({ kind: 'assertion', header: null, claims: [], groupValues: null });
   const credential = { kind: 'assertion', claims: ['groups', 'email'] };
-  expect((await mounts.call('PATCH', `/${id}`, { credential })).body.server.credential).toEqual({
+  expect((await mounts.call('PATCH', `/${id}`, { credential })).body.server.credential).toMatchObject({
     kind: 'assertion', header: null, claims: ['groups', 'email'], groupValues: 'name',
   });
   for (const { agent } of [one, other]) expect(await agent.getText()).toBe('found a');
@@ -171,36 +171,9 @@ test('MCP-40 a change of membership is in force with the next call', async () =>
   expect(received().map(({ groups }) => groups)).toEqual([[name], [], [name], [renamed], []]);
 }); // oxfmt-ignore
 
-/** A server of an earlier revision whose session belongs to whoever began it. It answers who that was, and who calls. */
-async function startStateful() {
-  const sessions = new Map<string, Claims>();
-  const server = await startHttp(async (request, response) => {
-    let text = '';
-    for await (const chunk of request) text += String(chunk);
-    const caller = decode(request.headers.authorization);
-    const { id, method, params } = JSON.parse(text || '{}') as { id?: number; method?: string; params?: object };
-    const begun = sessions.get(String(request.headers['mcp-session-id']));
-    const known: Record<string, () => object> = {
-      initialize: () => ({ protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'a', version: '1' } }),
-      'tools/list': () => ({ tools: [{ name: 'search', inputSchema: { type: 'object' } }] }),
-      'tools/call': () => textResult(JSON.stringify({ begun, caller, params })),
-    };
-    const answer = known[method ?? '']?.();
-    const sessionId = randomUUID();
-    if (method === 'initialize') sessions.set(sessionId, caller);
-    response.writeHead(id === undefined ? 202 : 200, {
-      'content-type': 'application/json',
-      ...(method === 'initialize' && { 'mcp-session-id': sessionId }),
-    });
-    const error = { code: -32_601, message: 'Method not found' };
-    response.end(id === undefined ? '' : JSON.stringify({ jsonrpc: '2.0', id, ...(answer ? { result: answer } : { error }) }));
-  }); // oxfmt-ignore
-  closing.push(server.close);
-  return { url: `http://127.0.0.1:${server.port}/mcp`, countSessions: () => sessions.size };
-}
-
 test('MCP-40 a session of a server is never used for two people, nor once the groups of its person have changed', async () => {
-  const server = await startStateful();
+  const server = await startStateful(({ authorization }) => decode(authorization));
+  closing.push(server.close);
   const credential = { kind: 'assertion', claims: ['email', 'groups'] };
   await mounts.mountInEffect(server.url, { search: 'kb:read' }, { credential });
   const people = await Promise.all(Array.from({ length: 4 }, createPerson));
@@ -214,7 +187,7 @@ test('MCP-40 a session of a server is never used for two people, nor once the gr
     const isMember = members.delete(moved.id) || !members.add(moved.id);
     await call(isMember ? 'DELETE' : 'PUT', `/api/v1/groups/${group}/members/${moved.id}`);
     const answers = await Promise.all(
-      [...people, ...people].map(async ({ agent }) => JSON.parse(await agent.getText()) as Record<'begun' | 'caller', Claims>),
+      [...people, ...people].map(async ({ agent }) => JSON.parse(await agent.getText()) as Seen<Claims>),
     );
     for (const [index, { begun, caller }] of answers.entries()) {
       const { id, email } = people[index % people.length] ?? {};

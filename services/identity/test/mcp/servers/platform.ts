@@ -65,6 +65,7 @@ interface MountedTool {
 export function createAgent(identity: Callable, token: string) {
   const { legacy, modern } = createCaller(identity, token);
   return {
+    modern,
     async listNames(headers: Record<string, string> = {}): Promise<string[]> {
       const { body, text } = await legacy('tools/list', undefined, headers);
       if (!body?.result) throw new Error(text);

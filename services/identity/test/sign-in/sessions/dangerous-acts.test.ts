@@ -13,7 +13,7 @@ const harmless: Readonly<Record<string, readonly string[]>> = {
   'completes what was asked for in a confirmed session': ['confirmTotp', 'confirmPasskey', 'getPasskeyOptions'],
   'takes from nobody else, and gives nobody power': ['changeMe', 'savePreferences', 'renamePasskey', 'logout', 'endSession', 'endOtherSessions', 'revokeOwnToken', 'editOwnToken', 'revokeConnectedApp', 'addIdentityDomain', 'createGroup'],
   'ends what a member can begin again by signing in': ['endUserSessions'],
-  'looks, and changes nothing': ['testIdentityProvider', 'testMcpServer', 'refreshMcpServer', 'testDestination', 'evaluateAccess', 'evaluateAccesses', 'searchAccessSubjects', 'searchAccessResources', 'searchAccessActions'],
+  'looks, and changes nothing': ['testIdentityProvider', 'testMcpServer', 'testOwnMcpCredential', 'refreshMcpServer', 'testDestination', 'evaluateAccess', 'evaluateAccesses', 'searchAccessSubjects', 'searchAccessResources', 'searchAccessActions'],
   'sends what was sent before to where an administrator had it sent': ['sendDeliveryAgain'],
   'takes no session, or no cookie': ['rotateOwnCredential', 'revokeOwnCredential', 'callTools'],
 }; // oxfmt-ignore

@@ -26,6 +26,7 @@ const messages: Readonly<Record<UpstreamFaultKind, CallerMessage>> = {
     kind: 'failed',
     text: 'does not accept the credential of this platform; nothing was done. An administrator can renew it',
   },
+  no_credential: { kind: 'failed', text: 'has no credential; nothing was done' },
   http_error: NOT_UNDERSTOOD,
   invalid_answer: NOT_UNDERSTOOD,
   repeated_cursor: NOT_UNDERSTOOD,

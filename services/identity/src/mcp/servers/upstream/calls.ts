@@ -1,8 +1,9 @@
-import type { Progress } from '@modelcontextprotocol/client';
+import type { Client, Progress } from '@modelcontextprotocol/client';
 import { hasScope, type AccountPrincipal } from '@platform/auth';
 import {
   type Clock,
   createKeyedSemaphore,
+  type KeyedSemaphore,
   currentTraceparent,
   isTracing,
   readJsonElements,
@@ -17,8 +18,11 @@ import type { ToolContext } from '../../endpoint/tool.js';
 import type { PassedResult } from '../../endpoint/tool-result.js';
 import { readRelayedMeta } from '../relayed-meta.js';
 import { circuitOpen, isServerFailure, tooManyCalls, toServiceFault } from './call-faults.js';
+import type { Allowance } from './allowance.js';
 import { createCircuits } from './circuit.js';
 import type { Connections, UpstreamServer } from './connections.js';
+import { isPerAccount } from './credentials.js';
+import type { OwnCredentials } from './own-credentials.js';
 import type { FindClaims } from '../person-claims.js';
 import { UpstreamFault } from '../../../base/egress/faults.js';
 
@@ -45,9 +49,15 @@ export type CallUpstream = (
 /** The calls of one server at the same time, as a share of those of its organisation. */
 const SERVER_SHARE = 2;
 const ORG_SHARE = 4;
+/** The calls of one account at the same time, as a share of those of a server that each account calls as itself. */
+const ACCOUNT_SHARE = 2;
 
 const toScopes = (principal: AccountPrincipal): readonly KnowledgeScope[] =>
   knowledgeScopes.filter((scope) => hasScope(principal, scope));
+
+/** Returns what a circuit and permits count by: one account's trouble with its own credential is not that of others. */
+const toFairKey = (server: UpstreamServer, { userId }: AccountPrincipal): string =>
+  isPerAccount(server) ? `${server.id} ${userId}` : server.id;
 
 const toProgress = ({ progress, total, message }: Progress) => ({
   progress,
@@ -108,6 +118,7 @@ function getTrace({ traceparent, tracestate }: ToolContext): Record<string, stri
 export function createUpstreamCalls(deps: {
   readonly connections: Connections;
   readonly findClaims: FindClaims;
+  readonly own: OwnCredentials;
   readonly clock: Clock;
   /** The longest duration of a call. */
   readonly timeoutMs: number;
@@ -115,13 +126,13 @@ export function createUpstreamCalls(deps: {
   readonly maxCalls: number;
   readonly metrics: ServerMetrics;
 }): CallUpstream {
-  const { connections, findClaims, clock, timeoutMs, maxCalls, metrics } = deps;
+  const { connections, findClaims, own, clock, timeoutMs, maxCalls, metrics } = deps;
   const perOrg = Math.max(1, Math.floor(maxCalls / ORG_SHARE));
+  const perServer = Math.max(1, Math.floor(perOrg / SERVER_SHARE));
+  const perAccount = Math.max(1, Math.floor(perServer / ACCOUNT_SHARE));
   const orgPermits = createKeyedSemaphore({ total: maxCalls, perKey: perOrg });
-  const serverPermits = createKeyedSemaphore({
-    total: maxCalls,
-    perKey: Math.max(1, Math.floor(perOrg / SERVER_SHARE)),
-  });
+  const serverPermits = createKeyedSemaphore({ total: maxCalls, perKey: perServer });
+  const accountPermits = createKeyedSemaphore({ total: maxCalls, perKey: perAccount });
   const circuits = createCircuits(clock);
 
   async function send(
@@ -133,7 +144,9 @@ export function createUpstreamCalls(deps: {
     const { userId } = principal;
     // Read for each call, so that a change of membership is in force with the next one.
     const claims = await findClaims(server, { userId, groups: context.groups });
-    const subject = { userId, scopes: toScopes(principal), claims };
+    const credential = isPerAccount(server) ? await own.require(server, principal) : undefined;
+    // oxfmt-ignore
+    const subject = { userId, scopes: toScopes(principal), claims, ...(credential && { own: credential }) };
     const trace = getTrace(context);
     const params = {
       name: toolName,
@@ -142,7 +155,7 @@ export function createUpstreamCalls(deps: {
     };
     const isRepeatable = scope === 'kb:read';
     const use = { server, subject, signal, isRepeatable, maxBytes: server.maxAnswerBytes };
-    return connections.use(use, async (client, allowance) => {
+    const run = async (client: Client, allowance: Allowance) => {
       allowance.texts.call = toCallTexts(context);
       await client.callTool(params, {
         timeout: timeoutMs,
@@ -159,7 +172,16 @@ export function createUpstreamCalls(deps: {
         }),
       });
       return toPassedResult(allowance.texts.response);
-    });
+    };
+    if (!credential) return connections.use(use, run);
+    try {
+      const result = await connections.use(use, run);
+      await own.accepted(credential);
+      return result;
+    } catch (error) {
+      const isFault = error instanceof UpstreamFault && !signal.aborted;
+      throw (isFault && (await own.refused(server, principal, credential, error))) || error;
+    }
   }
 
   async function callThroughCircuit(
@@ -168,41 +190,55 @@ export function createUpstreamCalls(deps: {
     context: ToolContext,
   ) {
     const { server, scope } = tool;
-    const waitMs = circuits.tryEnter(server.id);
+    const key = toFairKey(server, context.principal);
+    const waitMs = circuits.tryEnter(key);
     if (waitMs !== undefined) throw circuitOpen(server.name, waitMs);
     try {
       const result = await send(tool, args, context);
-      circuits.succeed(server.id);
+      circuits.succeed(key);
       return result;
     } catch (error) {
       if (context.signal.aborted || !(error instanceof UpstreamFault)) {
-        circuits.leave(server.id);
+        circuits.leave(key);
         throw error;
       }
-      if (isServerFailure(error)) circuits.fail(server.id);
-      else circuits.succeed(server.id);
+      if (isServerFailure(error)) circuits.fail(key);
+      else circuits.succeed(key);
       throw toServiceFault(error, server.name, scope);
     }
   }
 
-  return async (tool, args, context) => {
-    const { id, orgId, name } = tool.server;
-    if (!orgPermits.tryAcquire(orgId)) throw tooManyCalls(name);
+  async function observe(
+    tool: UpstreamTool,
+    args: Readonly<Record<string, unknown>>,
+    context: ToolContext,
+  ): Promise<PassedResult> {
+    const end = metrics.start(tool.server);
     try {
-      if (!serverPermits.tryAcquire(id)) throw tooManyCalls(name);
-      const end = metrics.start(tool.server);
-      try {
-        const result = await callThroughCircuit(tool, args, context);
-        end(result.isError ? 'refused' : 'completed');
-        return result;
-      } catch (error) {
-        end(context.signal.aborted ? 'cancelled' : 'failed');
-        throw error;
-      } finally {
-        serverPermits.release(id);
-      }
-    } finally {
-      orgPermits.release(orgId);
+      const result = await callThroughCircuit(tool, args, context);
+      end(result.isError ? 'refused' : 'completed');
+      return result;
+    } catch (error) {
+      end(context.signal.aborted ? 'cancelled' : 'failed');
+      throw error;
     }
+  }
+
+  return (tool, args, context) => {
+    const { server } = tool;
+    const { id, orgId, name } = server;
+    const withPermit = async (permits: KeyedSemaphore, key: string, run: () => Promise<PassedResult>) => {
+      if (!permits.tryAcquire(key)) throw tooManyCalls(name);
+      try {
+        return await run();
+      } finally {
+        permits.release(key);
+      }
+    };
+    const call = () => observe(tool, args, context);
+    const callFairly = isPerAccount(server)
+      ? () => withPermit(accountPermits, toFairKey(server, context.principal), call)
+      : call;
+    return withPermit(orgPermits, orgId, () => withPermit(serverPermits, id, callFairly));
   };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Client, PriorDiscovery } from '@modelcontextprotocol/client';
 import type { Egress, Logger } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
-import type { CreateHeaders, ServerCredential, Subject } from './credentials.js';
+import { type CreateHeaders, isPerAccount, type ServerCredential, type Subject } from './credentials.js';
 import { type Allowance, createAllowances } from './allowance.js';
 import type { Connected } from './connection.js';
 import type { UpstreamFault, UpstreamFaultKind } from '../../../base/egress/faults.js';
@@ -55,15 +55,16 @@ const IDLE_MS = 300_000;
 /** A server may be upgraded to a newer revision of the protocol, so that what is known of it is forgotten. */
 const PRIOR_MS = 600_000;
 
-/** Returns what an assertion says of a caller, as a text that fits into a key. */
-const digest = ({ userId, scopes, claims }: Subject): string =>
+/** Returns what a server learns of a caller, as a text that fits into a key. */
+const digest = ({ userId, scopes, claims, own }: Subject): string =>
   createHash('sha256')
-    .update(JSON.stringify([userId, scopes, claims]))
+    .update(JSON.stringify(own ? [userId, own.id] : [userId, scopes, claims]))
     .digest('base64url');
 
 /**
  * Keeps connections. Callers share one, unless the server learns who calls: then a session that the server keeps is
- * never used for two people, for different scopes, or once the groups of the person have changed. [MCP-40]
+ * never used for two people, for different scopes, or once the groups of the person have changed [MCP-40], nor for two
+ * credentials of one person [MCP-53].
  */
 export function createConnections(deps: {
   readonly egress: Egress;
@@ -101,16 +102,18 @@ export function createConnections(deps: {
 
   const toServerKey = ({ id, revision }: UpstreamServer) => `${id} ${revision}`;
   const toKey = (server: UpstreamServer, subject: Subject | undefined): string =>
-    server.credential === 'assertion' && subject
+    (server.credential === 'assertion' || isPerAccount(server)) && subject
       ? `${toServerKey(server)} ${digest(subject)}`
       : toServerKey(server);
+  /** What a server says of itself to one account need not be so for another. */
+  const toPriorKey = (server: UpstreamServer, subject: Subject | undefined): string =>
+    isPerAccount(server) ? toKey(server, subject) : toServerKey(server);
 
   function open(
     { connectTo }: ClientModule,
     server: UpstreamServer,
     subject: Subject | undefined,
   ): Promise<Connected> {
-    const key = toServerKey(server);
     return connectTo({
       url: server.url,
       orgId: server.orgId,
@@ -120,7 +123,7 @@ export function createConnections(deps: {
       version,
       timeoutMs,
       maxAnswerMs,
-      prior: priors.get(key),
+      prior: priors.get(toPriorKey(server, subject)),
     });
   }
 
@@ -140,27 +143,29 @@ export function createConnections(deps: {
     return { key, connection, isNew: true };
   }
 
-  function retire(key: string, connection: Connection, server: UpstreamServer): void {
-    priors.delete(toServerKey(server));
+  function retire(key: string, connection: Connection, { server, subject }: Use): void {
+    priors.delete(toPriorKey(server, subject));
     if (connections.peek(key) === connection) connections.delete(key);
   }
 
   async function tryUse<T>(
-    { server, subject, signal, isRepeatable }: Use,
+    use: Use,
     run: (client: Client) => Promise<T>,
   ): Promise<{ readonly done: T } | { readonly fault: UpstreamFault; readonly isStale: boolean }> {
+    const { server, subject, signal, isRepeatable } = use;
     const loaded = await loadClient();
     const { key, connection, isNew } = get(loaded, server, subject);
     connection.inUse += 1;
     try {
       const { client, bytes } = await connection.connected;
       const done = await run(client);
-      if (isNew) priors.set(toServerKey(server), loaded.getPrior(client), { size: toKeptBytes(bytes) });
+      if (isNew)
+        priors.set(toPriorKey(server, subject), loaded.getPrior(client), { size: toKeptBytes(bytes) });
       return { done };
     } catch (error) {
       if (signal?.aborted) throw error;
       const fault = loaded.toConnectionFault(error);
-      if (!harmless.has(fault.kind)) retire(key, connection, server);
+      if (!harmless.has(fault.kind)) retire(key, connection, use);
       const isSessionLost = fault.kind === 'http_error' && (fault.code === 404 || fault.code === 400);
       const isLost = isSessionLost || fault.kind === 'disconnected';
       return { fault, isStale: isRepeatable && !isNew && isLost };

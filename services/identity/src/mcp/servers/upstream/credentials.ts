@@ -13,17 +13,33 @@ export interface Subject {
   readonly scopes: readonly KnowledgeScope[];
   /** What else the server is told of the member. */
   readonly claims: PersonClaims;
+  /** The account's own credential at a server that asks for one; undefined at any other. */
+  readonly own?: OwnCredential;
+}
+
+/** An account's own credential at a server. */
+export interface OwnCredential {
+  /** Another secret has another id. */
+  readonly id: string;
+  readonly secretSealed: string;
 }
 
 export interface ServerCredential extends RequestedClaims {
   readonly id: string;
   readonly orgId: string;
   readonly url: string;
-  /** `none`, `secret` or `assertion`. */
+  /** `none`, `secret`, `assertion` or `personal`. */
   readonly credential: string;
   readonly secretHeader: string | null;
+  /** Of `personal`, what the platform lists the tools with, if an administrator has given that. */
   readonly secretSealed: string | null;
+  /** What stands before each secret of `personal`; null for any other. */
+  readonly secretPrefix: string | null;
 }
+
+/** Whether each account calls the server with a credential of its own, so that nothing of its calls is shared. */
+export const isPerAccount = ({ credential }: Pick<ServerCredential, 'credential'>): boolean =>
+  credential === 'personal';
 
 /** Signs the claims of a JWT with the platform's active key. */
 export type SignClaims = (claims: object) => Promise<string>;
@@ -35,6 +51,10 @@ export type CreateHeaders = (
 
 /** The context that binds a sealed secret to its server. */
 export const serverSecretContext = (serverId: string): string => `mcp-server-secret:${serverId}`;
+/** The context that binds a sealed secret to its server and account, `<server>:<account>`. */
+export const ownSecretContextOf = (subject: string): string => `mcp-credential:${subject}`;
+export const ownSecretContext = (serverId: string, accountId: string): string =>
+  ownSecretContextOf(`${serverId}:${accountId}`);
 
 const ASSERTION_SECONDS = 60;
 
@@ -62,8 +82,15 @@ export function createCredentialHeaders(deps: {
   return async (server, subject) => {
     if (server.credential === 'assertion')
       return { authorization: `Bearer ${await createAssertion(server, subject)}` };
-    const { secretHeader, secretSealed } = server;
-    if (secretHeader === null || secretSealed === null) return {};
-    return { [secretHeader]: box.open(secretSealed, serverSecretContext(server.id)) };
+    const { id, secretHeader, secretSealed, secretPrefix } = server;
+    if (secretHeader === null) return {};
+    // The platform's own secret lists tools. It is never what somebody calls with.
+    if (isPerAccount(server) && subject) {
+      if (!subject.own) throw new Error('a call needs the own credential of its account');
+      const secret = box.open(subject.own.secretSealed, ownSecretContext(id, subject.userId));
+      return { [secretHeader]: `${secretPrefix}${secret}` };
+    }
+    if (secretSealed === null) return {};
+    return { [secretHeader]: `${secretPrefix ?? ''}${box.open(secretSealed, serverSecretContext(id))}` };
   };
 }

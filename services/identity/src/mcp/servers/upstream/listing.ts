@@ -5,6 +5,7 @@ import { tooManyListings } from '../errors.js';
 import { type OfferedTools, readOfferedTools } from '../offered-tools.js';
 import type { Allowance } from './allowance.js';
 import type { Connections, UpstreamServer } from './connections.js';
+import type { Subject } from './credentials.js';
 
 const MAX_PAGES = 200;
 /** The answers of a listing, with all its pages. */
@@ -77,11 +78,11 @@ export function createListings({
       }
     },
 
-    /** Asks a server for its tools. @throws UpstreamFault. */
-    list(server: UpstreamServer): Promise<Listing> {
+    /** Asks a server for its tools. @param subject - undefined for the platform itself. @throws UpstreamFault. */
+    list(server: UpstreamServer, subject: Subject | undefined): Promise<Listing> {
       const use = {
         server,
-        subject: undefined,
+        subject,
         isRepeatable: true,
         maxBytes: MAX_LISTING_BYTES,
         deadlineMs: DEADLINE_MS,

@@ -1,0 +1,63 @@
+import { services as t } from '#text/services';
+import { text } from '#text/shared';
+import { useQuery } from '@tanstack/react-query';
+import { identity, unwrap } from '../../api/client.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { type DataColumn, DataTable } from '../../ui/data-table.tsx';
+import { Empty, Page } from '../../ui/page.tsx';
+import { QueryView } from '../../ui/query-view.tsx';
+import { Time } from '../../ui/time.tsx';
+import { describeState, type Service } from './api.ts';
+
+export function ServiceState({ service }: { service: Service }) {
+  const { tone, label } = describeState(service);
+  return <Badge tone={tone}>{label}</Badge>;
+}
+
+const LastUse = ({ connection }: Service) =>
+  connection?.lastUsedAt ? <Time at={connection.lastUsedAt} /> : text.never;
+
+const columns: readonly DataColumn<Service>[] = [
+  {
+    id: 'name',
+    label: t.columns.name,
+    render: ({ name, origin }) => (
+      <span className="stack">
+        <span className="strong">{name}</span>
+        <small>{origin}</small>
+      </span>
+    ),
+  },
+  { id: 'state', label: t.columns.state, render: (service) => <ServiceState service={service} /> },
+  {
+    id: 'lastUsed',
+    label: t.columns.lastUsed,
+    isSecondary: true,
+    render: (service) => <LastUse {...service} />,
+  },
+];
+
+/** The servers that one's agents use as oneself. */
+export function Screen() {
+  const query = useQuery({
+    queryKey: ['services', 'all'],
+    queryFn: async ({ signal }) => (await unwrap(identity.GET('/api/v1/mcp-servers/mine', { signal }))).data,
+  });
+  return (
+    <Page title={text.screens.services} intro={t.intro}>
+      <QueryView query={query}>
+        {(found) => (
+          <DataTable
+            label={text.screens.services}
+            columns={columns}
+            items={found}
+            getId={({ id }) => id}
+            getHref={({ id }) => `/account/services/${id}`}
+            folded={(service) => <LastUse {...service} />}
+            empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
+          />
+        )}
+      </QueryView>
+    </Page>
+  );
+}

@@ -1,0 +1,34 @@
+import { createTexts } from '../isolate.ts';
+
+/** The texts of connected services: servers that a person's agents use as that person. */
+export const services = createTexts({
+  one: 'Connected service',
+  intro: 'Where your agents work with an account of your own, and see what you see there.',
+  columns: { name: 'Service', state: 'State', lastUsed: 'Last used' },
+  states: { none: 'Not connected', connected: 'Connected', refused: 'Refuses your key' },
+  origin: 'Your key is sent to',
+  since: 'Connected since',
+  refusedSince: 'Refused since',
+  hint: 'Where to get your key',
+  link: 'Open the page',
+  connect: 'Connect…',
+  replace: 'Replace the key…',
+  connectTitle: (name: string) => `Connect ${name}`,
+  connectWarning: (origin: string) =>
+    `Your agents use the key in your name at ${origin}. It is stored sealed, is sent nowhere else, and nobody sees it again.`,
+  key: 'Your key',
+  connectSubmit: 'Connect',
+  connected: (name: string) => `${name} is connected.`,
+  test: 'Test',
+  works: 'It works',
+  worksWith: (tools: number) => `It knows you, and offers ${tools} tools.`,
+  fails: 'It doesn’t work',
+  end: 'Disconnect…',
+  endTitle: (name: string) => `Disconnect ${name}?`,
+  endWarning:
+    'Your key is deleted here at once, and your agents can’t use the service. The key stays valid there.',
+  endSubmit: 'Disconnect',
+  ended: (name: string) => `${name} is disconnected.`,
+  emptyTitle: 'No service asks for an account of your own',
+  emptyAdvice: 'When an administrator adds one, you connect to it here.',
+});

@@ -1,0 +1,8 @@
+import { type AppError, conflict, notFound } from '@platform/service-kit';
+
+/** The error is the same for a server that asks for no own credential, and for one that is not for the caller. */
+export const serviceNotFound = (): AppError => notFound('There is no such server to connect to');
+export const notConnected = (): AppError => notFound('Not connected');
+export const accountNotFound = (): AppError => notFound('Service account not found');
+export const serverMoved = (origin: string): AppError =>
+  conflict('SERVER_MOVED', `The server is reached at ${origin} now: look at it again`);

@@ -1,0 +1,44 @@
+import { UpstreamFault } from '../../../base/egress/faults.js';
+import type { Prisma } from '../../../resources.js';
+import type { UpstreamServer } from '../upstream/connections.js';
+import { isPerAccount, type Subject } from '../upstream/credentials.js';
+import { findListerOf } from './queries.js';
+import type { OwnCredentials } from '../upstream/own-credentials.js';
+
+interface Lister {
+  /** Undefined for the platform itself. */
+  readonly subject: Subject | undefined;
+  /** The administrator with whose own credential the tools are listed; null for the platform itself. */
+  readonly listerId: string | null;
+}
+
+/** Finds with whose credential the tools of a server are listed. */
+export function createListers({ prisma, own }: { readonly prisma: Prisma; readonly own: OwnCredentials }) {
+  /** Returns an account as servers that it is connected to know it; undefined at any other. */
+  async function toSubject(server: UpstreamServer, userId: string): Promise<Subject | undefined> {
+    const credential = isPerAccount(server) ? await own.find(server, userId) : undefined;
+    // It lists tools for everybody: the server learns nothing but the credential.
+    return credential && { userId, scopes: [], claims: {}, own: credential };
+  }
+
+  return {
+    toSubject,
+
+    /**
+     * Finds who lists the tools: the platform itself, or where each account has a credential of its own, and no administrator
+     * has given one for this, the first of the candidates who is an administrator with one.
+     *
+     * @throws UpstreamFault no_credential.
+     */
+    async find(server: UpstreamServer, candidates: readonly string[]): Promise<Lister> {
+      if (!isPerAccount(server) || server.secretSealed !== null)
+        return { subject: undefined, listerId: null };
+      const listerId = await findListerOf(prisma, server, candidates);
+      const subject = listerId === undefined ? undefined : await toSubject(server, listerId);
+      if (listerId === undefined || !subject) throw new UpstreamFault('no_credential');
+      return { subject, listerId };
+    },
+  };
+}
+
+export type Listers = ReturnType<typeof createListers>;

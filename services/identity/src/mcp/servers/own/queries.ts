@@ -1,0 +1,134 @@
+import { Prisma } from '../../../generated/prisma/client.js';
+import type { Prisma as Client, Transaction } from '../../../resources.js';
+import type { ServerRow } from '../queries.js';
+
+/** Finds which of the accounts, in this order, is an administrator with a credential at the server. */
+export async function findListerOf(
+  db: Client | Transaction,
+  { id, orgId }: Pick<ServerRow, 'id' | 'orgId'>,
+  accountIds: readonly string[],
+): Promise<string | undefined> {
+  const rows = await db.$queryRaw<{ id: string }[]>`
+    select u.id::text from unnest(${[...accountIds]}::uuid[]) with ordinality as wanted (id, place)
+      join users u on u.id = wanted.id and u.org_id = ${orgId}::uuid and u.role = 'admin' and u.removed_at is null
+      join mcp_credentials c on c.server_id = ${id}::uuid and c.account_id = u.id
+    order by place limit 1`;
+  return rows[0]?.id;
+}
+
+/** Locks the server against changes of how it is reached, until the transaction ends. */
+export const lockReached = (tx: Transaction, id: string): Promise<unknown> =>
+  tx.$queryRaw`select id::text from mcp_servers where id = ${id}::uuid for share`;
+
+/** Locks a member or service account of the organisation against its removal. @returns false when it was removed. */
+export async function lockAccount(
+  tx: Transaction,
+  orgId: string,
+  accountId: string,
+  kind: 'member' | 'service_account',
+): Promise<boolean> {
+  const table = Prisma.raw(kind === 'member' ? 'users' : 'service_accounts');
+  const rows = await tx.$queryRaw<unknown[]>`
+    select 1 from ${table} where id = ${accountId}::uuid and org_id = ${orgId}::uuid and removed_at is null for share`;
+  return rows.length > 0;
+}
+
+export interface NewCredential {
+  readonly id: string;
+  readonly serverId: string;
+  readonly orgId: string;
+  readonly accountId: string;
+  readonly secretSealed: string;
+  readonly connectedAt: Date;
+}
+
+export interface CredentialRow {
+  readonly id: string;
+  readonly connectedAt: Date;
+  readonly lastUsedAt: Date | null;
+  readonly refusedAt: Date | null;
+}
+const shown = { id: true, connectedAt: true, lastUsedAt: true, refusedAt: true } as const;
+
+/** Stores the credential of an account in place of the one before. */
+export const replaceCredential = (tx: Transaction, credential: NewCredential): Promise<CredentialRow> => {
+  const { serverId, accountId } = credential;
+  return tx.mcpCredential.upsert({
+    where: { serverId_accountId: { serverId, accountId } },
+    create: credential,
+    update: { ...credential, lastUsedAt: null, refusedAt: null },
+    select: shown,
+  });
+};
+
+/** @returns false when there is none. */
+export const deleteCredential = async (
+  tx: Transaction,
+  serverId: string,
+  accountId: string,
+): Promise<boolean> => (await tx.mcpCredential.deleteMany({ where: { serverId, accountId } })).count > 0;
+
+/** Deletes the credentials of all accounts at a server. @returns their number. */
+export const deleteCredentialsAt = async (tx: Transaction, serverId: string): Promise<number> =>
+  (await tx.mcpCredential.deleteMany({ where: { serverId } })).count;
+
+export interface OwnServerRow {
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+  readonly credential: string;
+  readonly credentialHint: string | null;
+  readonly credentialLink: string | null;
+  readonly connection: CredentialRow | null;
+}
+
+/** Finds the servers that an account may use with a credential of its own, by name. @param id - only this server. */
+export async function findOwnServers(
+  db: Client | Transaction,
+  { orgId, accountId, id }: { readonly orgId: string; readonly accountId: string; readonly id?: string },
+): Promise<OwnServerRow[]> {
+  const groups = await db.$queryRaw<{ id: string }[]>`
+    select group_id::text as id from group_members where member_id = ${accountId}::uuid`;
+  const rows = await db.mcpServer.findMany({
+    where: {
+      orgId,
+      credential: 'personal',
+      isEnabled: true,
+      ...(id !== undefined && { id }),
+      // oxfmt-ignore
+      OR: [{ isLimited: false }, { allowedGroups: { hasSome: groups.map((group) => group.id) } }],
+    },
+    select: {
+      id: true,
+      name: true,
+      url: true,
+      credential: true,
+      credentialHint: true,
+      credentialLink: true,
+      credentials: { where: { accountId }, select: shown },
+    },
+    orderBy: { name: 'asc' },
+  });
+  return rows.map(({ credentials, ...server }) => ({ ...server, connection: credentials[0] ?? null }));
+}
+
+export interface AccountCredentialRow extends CredentialRow {
+  readonly accountId: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly email: string | null;
+}
+
+/** Finds a page of the accounts with a credential at a server, the newest credential first. @param after - the last id of the page before. */
+export const findAccountsOf = (
+  db: Client,
+  serverId: string,
+  after: string | undefined,
+  limit: number,
+): Promise<AccountCredentialRow[]> => db.$queryRaw`
+  select c.id::text, c.account_id::text as "accountId", c.connected_at as "connectedAt", c.last_used_at as "lastUsedAt",
+    c.refused_at as "refusedAt", case when u.id is null then 'service_account' else 'member' end as kind,
+    coalesce(u.full_name, a.name) as name, u.email
+  from mcp_credentials c left join users u on u.id = c.account_id left join service_accounts a on a.id = c.account_id
+  where c.server_id = ${serverId}::uuid and (${after ?? null}::uuid is null or c.id < ${after ?? null}::uuid)
+  order by c.id desc limit ${limit}`;

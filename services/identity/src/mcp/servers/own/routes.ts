@@ -1,0 +1,166 @@
+import { getMember, requireSession } from '@platform/auth';
+import { type App, errorResponses, Message } from '@platform/service-kit';
+import { requireAdminRole } from '../../../base/authority.js';
+import { getCaller } from '../../../base/caller/actor.js';
+import { inAnySession } from '../../../base/confirmation.js';
+import type { ServerChecks } from '../checks.js';
+import { ServerPath, TestedServer } from '../schemas.js';
+import {
+  CredentialPage,
+  CredentialPath,
+  CredentialQuery,
+  OwnServerResponse,
+  OwnServers,
+  StoreBody,
+} from './schemas.js';
+import type { OwnCredentialService } from './service.js';
+
+const base = '/api/v1/mcp-servers';
+const tags = ['MCP servers'];
+
+/** For members with a session, on the servers that they use as themselves. */
+export function ownCredentialRoutes(
+  app: App,
+  service: OwnCredentialService,
+  checks: Pick<ServerChecks, 'testOwn'>,
+): void {
+  const onRequest = [app.authenticate, requireSession];
+  app.get(
+    `${base}/mine`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'listOwnMcpServers',
+        tags,
+        summary: 'The MCP servers that the caller uses with a credential of their own, by name',
+        response: { 200: OwnServers, ...errorResponses(401, 403) },
+      },
+    },
+    async (request) => ({ data: await service.listOwn(getMember(request)) }),
+  );
+  app.get(
+    `${base}/:id/my-credential`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'getOwnMcpCredential',
+        tags,
+        summary: 'Whether the caller has connected to an MCP server',
+        params: ServerPath,
+        response: { 200: OwnServerResponse, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => ({ server: await service.getOwn(getMember(request), request.params.id) }),
+  );
+  app.put(
+    `${base}/:id/my-credential`,
+    {
+      onRequest,
+      config: inAnySession,
+      schema: {
+        operationId: 'storeOwnMcpCredential',
+        tags,
+        summary:
+          'Store the credential with which the caller is known at an MCP server; it is never shown again',
+        params: ServerPath,
+        body: StoreBody,
+        response: { 200: OwnServerResponse, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request) => ({
+      server: await service.storeOwn(getCaller(request), request.params.id, request.body),
+    }),
+  );
+  app.delete(
+    `${base}/:id/my-credential`,
+    {
+      onRequest,
+      config: inAnySession,
+      schema: {
+        operationId: 'removeOwnMcpCredential',
+        tags,
+        summary: "Delete the caller's credential at an MCP server, at once",
+        params: ServerPath,
+        response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      await service.removeOwn(getCaller(request), request.params.id);
+      return { message: 'Disconnected' };
+    },
+  );
+  app.post(
+    `${base}/:id/my-credential/test`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'testOwnMcpCredential',
+        tags,
+        summary:
+          "Connect to an MCP server with the caller's credential and report what is wrong, if anything",
+        params: ServerPath,
+        response: { 200: TestedServer, ...errorResponses(400, 401, 403, 404, 429) },
+      },
+    },
+    (request) => checks.testOwn(getMember(request), request.params.id),
+  );
+}
+
+/** For administrators with a session, on who is connected to a server. */
+export function accountCredentialRoutes(app: App, service: OwnCredentialService): void {
+  const onRequest = [app.authenticate, requireAdminRole, requireSession];
+  app.get(
+    `${base}/:id/credentials`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'listMcpCredentials',
+        tags,
+        summary: 'The accounts with a credential of their own at an MCP server, newest first',
+        params: ServerPath,
+        querystring: CredentialQuery,
+        response: { 200: CredentialPage, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    (request) => service.list(getMember(request), request.params.id, request.query),
+  );
+  app.put(
+    `${base}/:id/credentials/:accountId`,
+    {
+      onRequest,
+      config: inAnySession,
+      schema: {
+        operationId: 'giveMcpCredential',
+        tags,
+        summary: 'Give a service account a credential of its own at an MCP server',
+        params: CredentialPath,
+        body: StoreBody,
+        response: { 200: Message, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request) => {
+      const { id, accountId } = request.params;
+      await service.give(getCaller(request), id, accountId, request.body);
+      return { message: 'Credential stored' };
+    },
+  );
+  app.delete(
+    `${base}/:id/credentials/:accountId`,
+    {
+      onRequest,
+      config: inAnySession,
+      schema: {
+        operationId: 'removeMcpCredential',
+        tags,
+        summary: "Delete an account's credential at an MCP server, at once",
+        params: CredentialPath,
+        response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { id, accountId } = request.params;
+      await service.remove(getCaller(request), id, accountId);
+      return { message: 'Credential removed' };
+    },
+  );
+}

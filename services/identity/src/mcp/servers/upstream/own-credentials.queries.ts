@@ -1,0 +1,52 @@
+import type pg from 'pg';
+import type { Transaction } from '../../../resources.js';
+import type { ServerRow } from '../queries.js';
+import type { OwnCredential } from './credentials.js';
+
+/** The own credential of an account, as a call needs it. */
+export interface UsableCredential extends OwnCredential {
+  readonly lastUsedAt: Date | null;
+  readonly refusedAt: Date | null;
+}
+
+type Found = Omit<UsableCredential, 'id'> & { readonly id: string | null; readonly revision: number };
+
+const usable = `
+  select s.revision, c.id::text, c.secret_sealed as "secretSealed", c.last_used_at as "lastUsedAt", c.refused_at as "refusedAt"
+  from mcp_servers s left join mcp_credentials c on c.server_id = s.id and c.account_id = $3
+  where s.id = $1 and s.org_id = $2`;
+
+/**
+ * Finds the credential of an account at a server.
+ *
+ * @returns `isOther` when the server was removed, or is reached in another way than in this revision: the credential may be
+ *   meant for another address.
+ */
+export async function findUsable(
+  db: pg.Pool,
+  { id, orgId, revision }: Pick<ServerRow, 'id' | 'orgId' | 'revision'>,
+  accountId: string,
+): Promise<{ readonly isOther: boolean; readonly credential?: UsableCredential }> {
+  const { rows } = await db.query<Found>({
+    name: 'own_mcp_credential',
+    text: usable,
+    values: [id, orgId, accountId],
+  });
+  const [found] = rows;
+  if (found?.revision !== revision) return { isOther: true };
+  const { id: credentialId, secretSealed, lastUsedAt, refusedAt } = found;
+  if (credentialId === null) return { isOther: false };
+  return { isOther: false, credential: { id: credentialId, secretSealed, lastUsedAt, refusedAt } };
+}
+
+/** Records that a server has accepted the credential. */
+export const recordUse = (db: pg.Pool, id: string, at: Date): Promise<unknown> =>
+  db.query({
+    name: 'use_mcp_credential',
+    text: 'update mcp_credentials set last_used_at = $2, refused_at = null where id = $1',
+    values: [id, at],
+  });
+
+/** Records that a server refuses the credential. @returns false when that is known, or the credential is gone. */
+export const recordRefusal = async (db: Transaction, id: string, at: Date): Promise<boolean> =>
+  (await db.mcpCredential.updateMany({ where: { id, refusedAt: null }, data: { refusedAt: at } })).count > 0;
