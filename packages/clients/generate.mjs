@@ -75,6 +75,9 @@ async function generateTypes(document) {
   return { [`${document}.types.ts`]: createNote(document) + astToString(types) };
 }
 
+const toRoutes = (operations) =>
+  Object.fromEntries(Object.entries(operations).map(([id, { method, path }]) => [id, { method, path }]));
+
 async function generateOperations(document) {
   const { paths, components } = await readDocument(document);
   const whole = { paths: withoutReferences(paths, components.schemas) };
@@ -82,6 +85,10 @@ async function generateOperations(document) {
   const operations = Object.fromEntries(described.filter(([, operation]) => operation));
   const ids = Object.keys(operations).map((id) => `'${id}'`);
   return {
+    [`${document}.routes.ts`]: `${createNote(document)}
+/** Where each operation is. */
+export const ${toCamelCase(document)}Routes = ${JSON.stringify(toRoutes(operations), null, 2)} as const;
+`,
     [`${document}.operations.ts`]: `${createNote(document)}import type { Operation } from '../operation.js';
 
 export const ${toCamelCase(document)}Operations: Readonly<Record<OperationId, Operation>> = ${JSON.stringify(operations, null, 2)};

@@ -1,5 +1,4 @@
-import { errors } from 'undici';
-import type { Operation } from './operation.js';
+import type { Route } from './operation.js';
 import { ServiceFault, type ServiceFaultKind } from './service-fault.js';
 
 /** The kinds of faults that the client detects itself. */
@@ -20,10 +19,13 @@ const CONNECT_CODES: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
+/** The names of errors about a response that is no HTTP, or no JSON. By name, since `fetch` has its own copy of undici. */
+const UNREADABLE_NAMES: ReadonlySet<unknown> = new Set(['HTTPParserError', 'SyntaxError']);
+
 /** Creates a fault that the client detected itself. Its message says what is known of the outcome. */
 export function createFault(
   service: string,
-  { method }: Operation,
+  { method }: Route,
   { kind, cause }: { readonly kind: OwnKind; readonly cause?: unknown },
 ): ServiceFault {
   const isKnown = method === 'GET' || notSent.has(kind);
@@ -39,8 +41,7 @@ export function createFault(
 /** Classifies an error that a request failed with before its response was complete. */
 export function classifyError(error: unknown, signal: AbortSignal | undefined): OwnKind {
   if (signal?.aborted) return 'aborted';
-  if (error instanceof SyntaxError || error instanceof errors.ResponseExceededMaxSizeError)
-    return 'invalid_response';
-  if (error instanceof errors.HTTPParserError) return 'invalid_response';
-  return CONNECT_CODES.has((error as { code?: unknown } | null)?.code) ? 'unreachable' : 'timeout';
+  const { code, name } = (error ?? {}) as { readonly code?: unknown; readonly name?: string };
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' || UNREADABLE_NAMES.has(name)) return 'invalid_response';
+  return CONNECT_CODES.has(code) ? 'unreachable' : 'timeout';
 }

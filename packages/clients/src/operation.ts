@@ -16,11 +16,15 @@ export interface Answer {
   readonly schema?: JsonSchema;
 }
 
-/** One operation of a service's OpenAPI document from the client's side: properties with a default are optional. */
-export interface Operation {
+/** Where an operation is. */
+export interface Route {
   readonly method: string;
   /** The path template, with `{name}` for each parameter. */
   readonly path: string;
+}
+
+/** One operation of a service's OpenAPI document from the client's side: properties with a default are optional. */
+export interface Operation extends Route {
   readonly pathParameters?: ObjectSchema;
   readonly query?: ObjectSchema;
   readonly headers?: ObjectSchema;

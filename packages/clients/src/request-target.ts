@@ -1,4 +1,4 @@
-import type { Operation } from './operation.js';
+import type { Route } from './operation.js';
 import { ServiceFault } from './service-fault.js';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -9,14 +9,13 @@ const toText = (value: unknown): string => (typeof value === 'string' ? value : 
 function toSegment(service: string, name: string, value: unknown): string {
   const text = toText(value);
   if (text !== '' && text !== '.' && text !== '..' && text.isWellFormed()) return encodeURIComponent(text);
-  const details = `${name} can't be part of a path`;
   throw new ServiceFault({
     kind: 'refused',
     service,
     status: 400,
     code: 'VALIDATION_ERROR',
     message: 'Invalid request',
-    details,
+    details: [{ field: name, message: "can't be part of a path" }],
   });
 }
 
@@ -27,7 +26,7 @@ function toSegment(service: string, name: string, value: unknown): string {
  */
 export function requestTarget(
   service: string,
-  { path }: Operation,
+  { path }: Route,
   parameters: Values = {},
   query: Values = {},
 ): string {

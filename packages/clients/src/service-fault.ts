@@ -24,17 +24,16 @@ export interface ServiceFaultOptions {
   readonly status?: number;
   /** Machine-readable code of a refusal or failure. */
   readonly code?: string;
-  /** A description of the invalid fields. */
-  readonly details?: string;
-  /** The same for each field, from services that list them. */
-  readonly detailList?: readonly FaultDetail[];
+  /** What is wrong with each field. */
+  readonly details?: readonly FaultDetail[];
   readonly cause?: unknown;
 }
 
 /** A problem with one field of a request. */
 export interface FaultDetail {
-  readonly field?: string;
-  readonly message?: string;
+  /** Its path, such as `scheduleConfig.hour`; empty when it is none of one field. */
+  readonly field: string;
+  readonly message: string;
 }
 
 /** A call that did not succeed. Its message can be shown to the caller. */
@@ -44,8 +43,7 @@ export class ServiceFault extends Error {
   readonly service: string;
   readonly status: number | undefined;
   readonly code: string | undefined;
-  readonly details: string | undefined;
-  readonly detailList: readonly FaultDetail[];
+  readonly details: readonly FaultDetail[];
 
   constructor(options: ServiceFaultOptions) {
     super(options.message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -53,8 +51,7 @@ export class ServiceFault extends Error {
     this.service = options.service;
     this.status = options.status;
     this.code = options.code;
-    this.details = options.details;
-    this.detailList = options.detailList ?? [];
+    this.details = options.details ?? [];
   }
 }
 
@@ -65,21 +62,22 @@ interface FaultBody {
 
 const toText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-function toDetail(detail: { readonly field?: unknown; readonly message?: unknown } | null): FaultDetail {
-  const field = toText(detail?.field);
-  const message = toText(detail?.message);
-  return { ...(field !== undefined && { field }), ...(message !== undefined && { message }) };
+/** Reads a fault such as `scheduleConfig.timezone: is not an IANA time zone`. */
+function readTextDetail(text: string): FaultDetail {
+  const [, field = '', message = text] = /^([\w.]+): (.+)$/s.exec(text) ?? [];
+  return { field, message };
 }
 
-/** Reads the details of an error: identity and mail send a list, crawl sends text. */
-function readDetails(details: unknown): Pick<ServiceFaultOptions, 'details' | 'detailList'> {
-  if (typeof details === 'string') return { details };
-  if (!Array.isArray(details)) return {};
-  const detailList = details.map(toDetail);
-  const described = detailList
-    .map(({ field, message }) => [field, message].filter(Boolean).join(' '))
-    .filter(Boolean);
-  return { detailList, ...(described.length > 0 && { details: described.join('; ') }) };
+/** Reads the details of an error: identity and mail send a list, crawl sends one text. */
+function readDetails(details: unknown): FaultDetail[] {
+  if (typeof details === 'string') return details.split(/; (?=[\w.]+: )/).map(readTextDetail);
+  if (!Array.isArray(details)) return [];
+  return (details as ({ readonly field?: unknown; readonly message?: unknown } | null)[]).flatMap(
+    (detail) => {
+      const message = toText(detail?.message);
+      return message === undefined ? [] : { field: toText(detail?.field) ?? '', message };
+    },
+  );
 }
 
 /** The codes of server errors which guarantee that nothing was done, each with a text that says so. */
@@ -119,6 +117,6 @@ export function readFault(
     status,
     message: outcome === undefined ? message : `${message}; ${outcome}`,
     ...(code !== undefined && { code }),
-    ...readDetails(error?.details),
+    details: readDetails(error?.details),
   });
 }

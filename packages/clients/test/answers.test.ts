@@ -23,7 +23,7 @@ test('reads a refusal in either format', async () => {
     status: 400,
     message: 'Job is already paused',
     code: 'PAUSED',
-    details: 'a: b',
+    details: [{ field: 'a', message: 'b' }],
   };
   expect(await toFault(pause())).toMatchObject(expected);
   service.onRequest((_request, response) =>
@@ -35,8 +35,7 @@ test('reads a refusal in either format', async () => {
     kind: 'refused',
     status: 422,
     message: 'No',
-    details: 'a is b',
-    detailList: [{ field: 'a', message: 'is b' }],
+    details: [{ field: 'a', message: 'is b' }],
   });
 });
 
@@ -96,7 +95,7 @@ test.each([[[null]], [[{}, 1, 'a']], [[{ field: {}, message: null }]], [{}], [nu
   'reads a refusal whose details are invalid (%j)',
   async (details) => {
     service.onRequest((_request, response) => answer(response, 400, { error: { message: 'No', details } }));
-    expect(await toFault(pause())).toMatchObject({ kind: 'refused', message: 'No', details: undefined });
+    expect(await toFault(pause())).toMatchObject({ kind: 'refused', message: 'No', details: [] });
   },
 );
 

@@ -57,7 +57,7 @@ test.each(['', '.', '..'])('refuses the path parameter %p and sends nothing', as
   });
   expect(await toFault(client.call('pause', { path: { connector } }, context))).toMatchObject({
     kind: 'refused',
-    details: "connector can't be part of a path",
+    details: [{ field: 'connector', message: "can't be part of a path" }],
   });
 });
 

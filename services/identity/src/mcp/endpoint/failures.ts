@@ -29,14 +29,11 @@ const isOutcomeUnknown = (fault: ServiceFault | AppError, { annotations }: Faile
   fault instanceof AppError && fault.statusCode >= 500 && !annotations.readOnlyHint;
 
 function toText(fault: ServiceFault | AppError, tool: FailedTool): string {
-  const details =
-    fault instanceof AppError
-      ? fault.details?.map(({ field, message }) => `${field} ${message}`).join('; ')
-      : fault.details;
+  const details = (fault.details ?? []).map(({ field, message }) => `${field} ${message}`.trim()).join('; ');
   const message = isOutcomeUnknown(fault, tool)
     ? `${fault.message}; whether it was done is unknown`
     : fault.message;
-  return details ? `${message}: ${details}` : message;
+  return details === '' ? message : `${message}: ${details}`;
 }
 
 /** Describes a fault in the words of the REST endpoint. The cause of an internal error is logged, not reported. */
