@@ -11,7 +11,7 @@ import { createGzip } from 'node:zlib';
 import { ROOT, SetupError, toolEnv } from '../config/setup.mjs';
 import { toFixedOptions } from './chart.mjs';
 
-const SERVICES = ['identity', 'mail', 'crawl'];
+export const SERVICES = ['identity', 'mail', 'crawl'];
 const PLATFORMS = ['linux/amd64', 'linux/arm64'];
 /** The sizes of the last release's images, in bytes, by service and platform. */
 const SIZES = 'packages/release/image-sizes.json';
@@ -25,7 +25,7 @@ const HINTS = {
 };
 
 /** @throws SetupError with what the program says, or how to get it. */
-async function runTool(tool, args, options) {
+export async function runTool(tool, args, options) {
   try {
     return (await run(tool, args, { cwd: ROOT, maxBuffer: 256 * 1_048_576, ...options })).stdout;
   } catch (error) {

@@ -6,6 +6,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { showStep } from '../config/progress.mjs';
 import { ROOT, runMain, SetupError, toolEnv } from '../config/setup.mjs';
+import { assertCurrentBases } from './bases.mjs';
 import { packChart } from './chart.mjs';
 import { assertCompatible, EXPORTS } from './compare.mjs';
 import { writeComposeFile } from './compose-file.mjs';
@@ -142,6 +143,7 @@ await runMain(async () => {
     await assertReleasable(version);
     await showStep('Checking', check);
     process.stdout.write(`${await assertCompatible()}\n`);
+    if (!options['without-images']) await showStep('Asking for the bases of the images', assertCurrentBases);
   }
   const [commit, seconds] = (await git('log', '-1', '--format=%H %ct')).split(' ');
   await mkdir(dirname(output), { recursive: true });

@@ -153,6 +153,21 @@ describeWith('openapi-tools', 'a release', () => {
     await compare(106e6);
   });
 
+  test('OPS-11 a base that has been behind its tag for more than 60 days stops a release', async () => {
+    const { describeStaleBases } = (await import(join(ROOT, 'packages/release/bases.mjs'))) as {
+      describeStaleBases(bases: readonly object[], nowSeconds: number): string[];
+    };
+    const now = 1_800_000_000;
+    const describeBase = (current: string, days: number) =>
+      describeStaleBases(
+        [{ tag: 'node:24', digest: 'sha256:a', current, pinnedAt: now - days * 86_400 }],
+        now,
+      );
+    expect(describeBase('sha256:a', 400)).toEqual([]);
+    expect(describeBase('sha256:b', 60)).toEqual([]);
+    expect(describeBase('sha256:b', 61)).toEqual(['node:24 was pinned 61 days ago, and is sha256:b today']);
+  });
+
   test('a version that no package.json names, or none, is refused with what to do', async () => {
     await expect(release('9.9.9', '--output', join(folder, 'none'))).rejects.toThrow(
       /--rehearsal|do not name version 9/,

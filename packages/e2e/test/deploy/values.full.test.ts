@@ -75,12 +75,12 @@ const changed: Readonly<
   dev: {
     values: {
       publicUrl: 'http://platform.localtest.me:8080',
-      dataStores: { postgres: { image: 'postgres:19.0-bookworm' }, redis: { storage: '9Gi' } },
+      dataStores: { postgres: { image: 'postgres:19.0-trixie' }, redis: { storage: '9Gi' } },
     },
     found: [
       ['Ingress platform', 'spec.rules.0.host', 'platform.localtest.me'],
       ['StatefulSet platform-redis', 'spec.volumeClaimTemplates.0.spec.resources.requests.storage', '9Gi'],
-      ['StatefulSet platform-postgres', 'spec.template.spec.containers.0.image', 'postgres:19.0-bookworm'],
+      ['StatefulSet platform-postgres', 'spec.template.spec.containers.0.image', 'postgres:19.0-trixie'],
     ],
   },
 }; // oxfmt-ignore
@@ -179,10 +179,10 @@ describeWith('helm', 'the values', () => {
     const read = (file: string) => readFileSync(join(root, file), 'utf8');
     const { dataStores, backup } = parse(read('k8s/chart/values.yaml'));
     const compose = new Set(
-      [...read('.env.example').matchAll(/_IMAGE=(\w+:[\d.]+)/g)].map(([, image]) => image),
+      [...read('.env.example').matchAll(/_IMAGE=([\w/]+:[\d.]+)/g)].map(([, image]) => image),
     );
     for (const image of [dataStores.postgres.image, dataStores.redis.image, backup.image])
-      expect(compose).toContain(image.replace('-bookworm', ''));
+      expect(compose).toContain(image.replace('-trixie', ''));
   });
 
   test('of the database image are those of the backup, which only reads the addresses of the databases', async () => {
