@@ -50,11 +50,11 @@ const domains = [
   'credentials',
   'sign-in',
   'tokens',
+  'destinations',
   'oauth',
   'mcp',
   'knowledge',
   'access',
-  'destinations',
 ];
 const identityRules = onlyLowerParts(
   'identity',

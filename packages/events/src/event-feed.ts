@@ -193,23 +193,42 @@ export function readFacts(
   return readFeed<FactEvent>(pool, query, filter, isNewestFirst ? directions.back : directions.forward);
 }
 
-/** Returns the cursor from which a reader goes on with what happens from now on. */
-export async function findFeedEnd(pool: Pick<pg.Pool, 'query'>): Promise<string> {
+/** A place in the feed from which a reader goes on. */
+export interface FeedPlace extends FeedCursor {
+  /** Whether events before it may be missing. */
+  readonly isTruncated: boolean;
+}
+
+/**
+ * Finds the place that a cursor names, or the oldest event that is kept when the feed cannot continue from it; without one, the
+ * place of what happens from now on.
+ *
+ * @throws InvalidCursorError when `after` is not a cursor.
+ */
+export async function findFeedPlace(pool: Pick<pg.Pool, 'query'>, after?: string): Promise<FeedPlace> {
+  const cursor = after === undefined ? undefined : decodeCursor(after);
   await assignPositions(pool, MAX_POSITIONS);
-  const { rows } = await pool.query<FeedCursor>({
-    name: 'outbox-feed-end',
-    text: 'select epoch, position, deletions from outbox.head',
+  const { rows } = await pool.query<Omit<FeedRow<unknown>, 'event' | 'position'>>({
+    name: 'outbox-feed-place',
+    text: 'select epoch, position as head, deleted, deletions from outbox.head',
   });
-  const [end] = rows;
-  if (!end) throw new Error('the outbox has no head');
-  return encodeCursor(end);
+  const [row] = rows;
+  if (!row) throw new Error('the outbox has no head');
+  const { epoch, head, deleted, deletions } = row;
+  if (!cursor) return { epoch, position: head, deletions, isTruncated: false };
+  return isAnswerable(cursor, row)
+    ? { ...cursor, isTruncated: false }
+    : { epoch, position: deleted, deletions, isTruncated: true };
 }
 
 /*
  * Events are deleted by age, and with Kafka once they are published, so some may be left among deleted ones. Who
  * began to read after the last deletion misses none of the rest.
  */
-const isAnswerable = (cursor: FeedCursor, { epoch, head, deleted, deletions }: FeedRow<unknown>): boolean =>
+const isAnswerable = (
+  cursor: FeedCursor,
+  { epoch, head, deleted, deletions }: Omit<FeedRow<unknown>, 'event' | 'position'>,
+): boolean =>
   cursor.epoch === epoch &&
   (BigInt(cursor.position) >= BigInt(deleted) || cursor.deletions === deletions) &&
   BigInt(cursor.position) <= BigInt(head);

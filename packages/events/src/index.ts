@@ -8,14 +8,14 @@ export {
   type SyncEventType,
 } from './connectors.js';
 export { createMessageHandler } from './consumer.js';
-export { CursorGoneError, InvalidCursorError } from './cursor.js';
+export { CursorGoneError, encodeCursor, type FeedCursor, InvalidCursorError } from './cursor.js';
 export {
   type EventFeedPage,
   type EventFeedQuery,
   type FactFeedQuery,
   type FeedPage,
   findEvent,
-  findFeedEnd,
+  findFeedPlace,
   readEvents,
   readFacts,
   startFeedEpoch,
@@ -41,6 +41,6 @@ export {
 export { findKafkaContradictions, kafkaVariables } from './kafka-config.js';
 export { createEventRelay } from './relay/relay.js';
 export { createOutboxRetention, type OutboxRetention, type OutboxRetentionOptions } from './retention.js';
-export { createPositionAssigner, type PositionAssigner } from './positions.js';
+export { assignPositions, createPositionAssigner, type PositionAssigner } from './positions.js';
 export { startOutbox } from './start-outbox.js';
 export { createSyncEvent, type SyncEvent, syncEventContracts, type SyncEventInput } from './sync-event.js';

@@ -10,6 +10,7 @@ import {
   standardErrors,
 } from '@platform/service-kit';
 import { registerAccess } from './access/routes.js';
+import { findSubjects } from './access/subjects.js';
 import { registerAccounts } from './accounts.js';
 import type { IdentityConfig } from './config.js';
 import { findCrawlAges } from './facts/crawl-ages.js';
@@ -30,7 +31,7 @@ import { registerKnowledge } from './knowledge/routes.js';
 import { registerMcpServers } from './mcp/servers/feature.js';
 import { discoveryRoutes } from './mcp/discovery/routes.js';
 import { registerMcp } from './mcp/endpoint/feature.js';
-import { createEventMethods } from './mcp/events/methods.js';
+import { createEvents } from './mcp/events/feature.js';
 import { registerApplications } from './oauth/applications/routes.js';
 import { registerConsent } from './oauth/consent/routes.js';
 import type { FetchDocument } from './oauth/provider/document-fetch.js';
@@ -74,6 +75,9 @@ async function createIdentityApp({ config, resources }: IdentityDeps): Promise<S
   service.health.checks.set('database', () => resources.livenessPool.query('select 1'));
   return service;
 }
+
+/** How access names the credentials that subscribe to events. */
+const credentialTypes = { pat: 'token', oauth: 'connection' } as const;
 
 /** Registers what the platform's services call. Only these routes accept the form bodies that OAuth prescribes. */
 function registerServiceRoutes(app: App, deps: Parameters<typeof createServiceCredentials>[0]): void {
@@ -136,7 +140,11 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   registerApplications(app, common);
   registerAudit(app, common);
   registerFactFeed(app, common);
-  registerDestinations(app, { ...common, outbox, allowedTargets: config.DESTINATION_ALLOWED_TARGETS });
+  const destinations = registerDestinations(app, {
+    ...common,
+    outbox,
+    allowedTargets: config.DESTINATION_ALLOWED_TARGETS,
+  });
   const oauth = registerOauth(app, {
     ...common,
     keys,
@@ -151,6 +159,12 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     signClaims: keys.signClaims,
   });
   const mcpSettings = toMcpSettings(config);
+  const events = createEvents({
+    ...common,
+    destinations,
+    findCredentials: (orgId, kind, ids) =>
+      findSubjects(resources.deliveryPool, orgId, credentialTypes[kind], { ids }, new Date(clock())),
+  });
   const endpoint = registerMcp(app, {
     ...common,
     tokens,
@@ -159,9 +173,10 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     exchangeFor: oauth.exchangeFor,
     recordCall,
     findCatalogue,
-    events: createEventMethods(common),
     findAges: (orgId, connectors) => findCrawlAges(pool, orgId, connectors),
+    events: events.methods,
   });
+  events.start(endpoint);
   discoveryRoutes(app, mcpSettings, endpoint);
   registerKnowledge(app, { ...common, endpoint });
   registerAccess(app, { ...common, endpoint, resources: oauth.resources, publicUrl: config.PUBLIC_URL });

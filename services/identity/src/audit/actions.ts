@@ -29,6 +29,8 @@ export const auditActions = {
   'destination.disabled': 'audit.entry',
   'destination.removed': 'audit.entry',
   'destination.secret_replaced': 'audit.entry',
+  'event_subscription.created': 'audit.entry',
+  'event_subscription.ended': 'audit.entry',
   'group.created': 'group.created',
   'group.changed': 'group.changed',
   'group.member_added': 'group.member_added',

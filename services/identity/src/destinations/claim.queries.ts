@@ -2,8 +2,25 @@ import { expandFactTypes } from '@platform/events';
 import type pg from 'pg';
 import { type Attempt, attemptFaults, type Target } from './send.js';
 
+/** What makes a destination a subscription of an agent. */
+export interface Subscription {
+  readonly event: string;
+  readonly arguments: Readonly<Record<string, string | number>>;
+  /** What the data of its facts contain; null for anything. */
+  readonly filter: object | null;
+  readonly credentialKind: 'pat' | 'oauth';
+  /** The token, or the connection. */
+  readonly credentialId: string;
+  /** In ISO 8601. */
+  readonly endsAt: string;
+  /** With a position, a cursor of the feed. */
+  readonly epoch: string;
+  readonly deletions: string;
+}
+
 /** A destination that this replica sends to until `claimedUntil`; no other one does meanwhile. */
 export interface Claim extends Target {
+  readonly subscription: Subscription | null;
   readonly types: readonly string[];
   readonly position: string;
   /** Whether it has accepted what was last sent to it, or some of that. */
@@ -11,6 +28,61 @@ export interface Claim extends Target {
   readonly failures: number;
   readonly failingSince: Date | null;
   readonly claimedUntil: Date;
+}
+
+/*
+ * Subscriptions are many, and each wants few facts. So none of them looks for its facts while it has none: an idle one is passed
+ * over the facts that are none of its, all of an organisation at once, and becomes due with the first that is. Its row is
+ * written when it becomes due, and else now and then.
+ *
+ *   idle ── a fact of its ──> due ── everything was sent ──> idle
+ */
+const matchIdle = `
+  with idle as materialized (
+    select id, org_id, position, types, filter from fact_destinations where not is_due and is_enabled and ends_at > $1
+  ), since as (
+    select org_id, min(position) as position from idle group by org_id
+  ), recent as materialized (
+    select since.org_id, e.position, e.event ->> 'type' as type, (e.event -> 'data')::jsonb as data
+    from since cross join lateral (
+      select position, event from outbox.events where org_id = since.org_id::text and position > since.position
+      order by position limit $2
+    ) e
+  ), searched as (
+    select org_id, max(position) as position, count(*) = $2 as is_full from recent group by org_id
+  ), matched as (
+    select idle.id, min(recent.position) - 1 as position from idle join recent on recent.org_id = idle.org_id
+      and recent.position > idle.position and recent.type = any(idle.types)
+      and (idle.filter is null or recent.data @> idle.filter)
+    group by idle.id
+  ), found as (
+    select idle.id, coalesce(matched.position, searched.position) as position, matched.id is not null as is_due
+    from idle join searched using (org_id) left join matched using (id)
+    where matched.id is not null or searched.position >= idle.position + case when searched.is_full then 1 else $3 end
+  ), locked as materialized (
+    select id from fact_destinations where id in (select id from found) and not is_due order by id for no key update skip locked
+  ), moved as (
+    update fact_destinations d set position = found.position, is_due = found.is_due from found join locked using (id)
+    where d.id = found.id and d.position <= found.position returning d.is_due
+  )
+  select exists (select from moved where is_due) as "areDue",
+    exists (select from fact_destinations where form = 'subscription') as "areAny"`;
+
+/** The facts that one search looks at, and how far behind an idle subscription may be. */
+const MAX_MATCHED = 1_000;
+const MAX_BEHIND = 200;
+
+/** Finds the subscriptions that have something to send. @returns whether there are such, and whether there are any at all. */
+export async function matchSubscriptions(
+  db: pg.Pool,
+  now: Date,
+): Promise<{ readonly areDue: boolean; readonly areAny: boolean }> {
+  const { rows } = await db.query<{ areDue: boolean; areAny: boolean }>({
+    name: 'match_subscriptions',
+    text: matchIdle,
+    values: [now, MAX_MATCHED, MAX_BEHIND],
+  });
+  return rows[0] ?? { areDue: false, areAny: false };
 }
 
 /*
@@ -22,10 +94,12 @@ const claimDue = `
   with due as materialized (
     select d.id, row_number() over (partition by d.org_id order by d.served_at, d.id) + (
       select count(*) from fact_destinations busy
-      where busy.org_id = d.org_id and busy.claimed_until > $1 and busy.is_accepting = $2) as place
+      where busy.org_id = d.org_id and busy.claimed_until > $1 and busy.is_accepting = $2
+        and (busy.form = 'subscription') = $6) as place
     from fact_destinations d
-    where d.is_enabled and d.is_accepting = $2 and coalesce(d.claimed_until <= $1, true) and coalesce(d.resume_at <= $1, true)
-      and (exists (select from outbox.events e where e.org_id = d.org_id::text and e.position > d.position)
+    where d.is_enabled and d.is_due and d.is_accepting = $2 and (d.form = 'subscription') = $6
+      and coalesce(d.claimed_until <= $1, true) and coalesce(d.resume_at <= $1, true)
+      and ($6 or exists (select from outbox.events e where e.org_id = d.org_id::text and e.position > d.position)
         or exists (select from fact_deliveries w
                    where w.destination_id = d.id and w.state = 'waiting' and w.next_attempt_at <= $1))
   ), chosen as (
@@ -33,15 +107,20 @@ const claimDue = `
     where due.place <= $3 and coalesce(d.claimed_until <= $1, true)
     order by d.served_at limit $4 for no key update of d skip locked
   )
-  update fact_destinations d set claimed_until = $5, served_at = $1 from chosen where d.id = chosen.id
+  update fact_destinations d set claimed_until = $5, served_at = $1 from chosen, outbox.head where d.id = chosen.id
   returning d.id, d.org_id as "orgId", d.form, d.url, d.types, d.position, d.is_accepting as "isAccepting", d.failures, d.failing_since as "failingSince",
-    d.secret_sealed as "secretSealed", d.secret_header as "secretHeader", d.claimed_until as "claimedUntil"`;
+    d.secret_sealed as "secretSealed", d.secret_header as "secretHeader", d.claimed_until as "claimedUntil",
+    d.subscription_key as "subscriptionKey", case when $6 then json_build_object('event', d.event, 'arguments', d.arguments,
+      'filter', d.filter, 'credentialKind', d.credential_kind, 'credentialId', d.credential_id, 'endsAt', d.ends_at,
+      'epoch', head.epoch, 'deletions', head.deletions::text)
+    end as subscription`;
 
 export async function claimDestinations(
   db: pg.Pool,
   claim: {
     readonly now: Date;
     readonly isAccepting: boolean;
+    readonly areSubscriptions: boolean;
     readonly perOrganisation: number;
     readonly limit: number;
     readonly until: Date;
@@ -50,7 +129,14 @@ export async function claimDestinations(
   const { rows } = await db.query<Claim>({
     name: 'claim_fact_destinations',
     text: claimDue,
-    values: [claim.now, claim.isAccepting, claim.perOrganisation, claim.limit, claim.until],
+    values: [
+      claim.now,
+      claim.isAccepting,
+      claim.perOrganisation,
+      claim.limit,
+      claim.until,
+      claim.areSubscriptions,
+    ],
   });
   return rows;
 }
@@ -153,6 +239,66 @@ export async function findNewFacts(
   return { facts: rows, isEnd: searched < maxSearched && rows.length === searched };
 }
 
+/*
+ * The next fact of each subscription, how far it was looked for, and whether there may be more. There is none while one waits,
+ * which has to be sent before.
+ */
+const selectNext = `
+  select claimed.id as "claimId", fact.id, fact.position, fact.type, fact.event,
+    found.searched < $2 and found.second is null as "isEnd", coalesce(found.second - 1, found.last) as "readTo"
+  from jsonb_to_recordset($1::jsonb) as claimed (id uuid, "orgId" text, position bigint, types text[], filter jsonb)
+  cross join lateral (
+    select count(*)::int as searched, max(position) as last, (array_agg(position order by position) filter (where "isWanted"))[1] as first,
+      (array_agg(position order by position) filter (where "isWanted"))[2] as second
+    from (
+      select position, event ->> 'type' = any(claimed.types)
+        and (claimed.filter is null or (event -> 'data')::jsonb @> claimed.filter) as "isWanted"
+      from outbox.events where org_id = claimed."orgId" and position > claimed.position
+        and not exists (select from fact_deliveries where destination_id = claimed.id and state = 'waiting')
+      order by position limit $2
+    ) searched
+  ) found left join lateral (
+    select event_id as id, position, event ->> 'type' as type, event::text as event from outbox.events
+    where org_id = claimed."orgId" and position = found.first
+  ) fact on true`;
+
+export interface NextFact {
+  readonly fact: NewFact | undefined;
+  /** The position up to which there is nothing else for the subscription. */
+  readonly readTo: string;
+  readonly isEnd: boolean;
+}
+
+/** Finds the next fact of each subscription, of as many facts at most. */
+export async function findNextFacts(
+  db: pg.Pool,
+  claims: readonly Claim[],
+  maxSearched: number,
+): Promise<NextFact[]> {
+  const given = claims.map(({ id, orgId, position, types, subscription }) => ({
+    id,
+    orgId,
+    position,
+    types,
+    filter: subscription?.filter ?? null,
+  }));
+  type Row = NewFact & { readonly claimId: string; readonly readTo: string | null; readonly isEnd: boolean };
+  const { rows } = await db.query<Omit<Row, 'id'> & { readonly id: string | null }>({
+    name: 'find_next_facts',
+    text: selectNext,
+    values: [JSON.stringify(given), maxSearched],
+  });
+  const byClaim = new Map(rows.map((row) => [row.claimId, row]));
+  return claims.map(({ id: claimId, position: place }) => {
+    const { id, position, type, event, readTo, isEnd } = byClaim.get(claimId) ?? {};
+    return {
+      fact: id && position && type ? { id, position, type, event: event ?? null } : undefined,
+      readTo: readTo ?? place,
+      isEnd: isEnd ?? true,
+    };
+  });
+}
+
 /** The result of a parcel. */
 export interface Outcome {
   readonly id: string;
@@ -177,6 +323,15 @@ export interface Progress {
   readonly resumeAt: Date | null;
   /** Null releases the destination. */
   readonly claimedUntil: Date | null;
+  /** Whether it may have more to send. */
+  readonly isDue: boolean;
+}
+
+/** What became of the parcels of a claim. */
+export interface Served {
+  readonly claim: Pick<Claim, 'id' | 'claimedUntil' | 'url'>;
+  readonly outcomes: readonly Outcome[];
+  readonly progress: Progress;
 }
 
 /*
@@ -185,51 +340,51 @@ export interface Progress {
  */
 const store = `
   with mine as (
-    update fact_destinations set position = $3, failures = $4, failing_since = $5, resume_at = $6, claimed_until = $7,
-      is_accepting = $9
-    where id = $1 and claimed_until = $2 and is_enabled and url = $10 returning id, org_id
+    update fact_destinations d set position = p.position, failures = p.failures, failing_since = p."failingSince",
+      resume_at = p."resumeAt", claimed_until = p."nextUntil", is_accepting = p."isAccepting", is_due = p."isDue"
+    from jsonb_to_recordset($1::jsonb) as p (id uuid, "claimedUntil" timestamptz, url text, position bigint, failures integer,
+      "failingSince" timestamptz, "resumeAt" timestamptz, "nextUntil" timestamptz, "isAccepting" boolean, "isDue" boolean)
+    where d.id = p.id and d.claimed_until = p."claimedUntil" and d.is_enabled and d.url = p.url returning d.id, d.org_id
   ), stored as (
     insert into fact_deliveries as known (id, destination_id, org_id, fact_id, type, facts, first_position, last_position,
       state, attempt_count, attempts, next_attempt_at, created_at)
     select o.id, mine.id, mine.org_id, "factId", type, facts, "firstPosition", "lastPosition", state, "attemptCount", attempts,
       "nextAttemptAt", "createdAt"
-    from mine, jsonb_to_recordset($8::jsonb) as o (id uuid, "factId" uuid, type text, facts integer, "firstPosition" bigint,
-      "lastPosition" bigint, state text, "attemptCount" smallint, attempts jsonb, "nextAttemptAt" timestamptz,
-      "createdAt" timestamptz)
+    from jsonb_to_recordset($2::jsonb) as o (id uuid, "destinationId" uuid, "factId" uuid, type text, facts integer,
+      "firstPosition" bigint, "lastPosition" bigint, state text, "attemptCount" smallint, attempts jsonb,
+      "nextAttemptAt" timestamptz, "createdAt" timestamptz)
+      join mine on mine.id = o."destinationId"
     on conflict (id) do update set state = excluded.state, attempt_count = excluded.attempt_count,
       attempts = excluded.attempts, next_attempt_at = excluded.next_attempt_at, facts = coalesce(nullif(excluded.facts, 0), known.facts),
       first_position = excluded.first_position, last_position = excluded.last_position
   )
-  select from mine`;
+  select id from mine`;
 
 /**
- * Stores what became of parcels, and how far the destination is.
+ * Stores what became of parcels, and how far the destinations are.
  *
- * @returns whether the claim held, and the destination is still enabled and has the same URL; else nothing is stored.
+ * @returns for each whether the claim held, and the destination is still enabled and has the same URL; else nothing is stored.
  */
-export async function storeOutcomes(
-  db: pg.Pool,
-  { id, claimedUntil, url }: Pick<Claim, 'id' | 'claimedUntil' | 'url'>,
-  outcomes: readonly Outcome[],
-  progress: Progress,
-): Promise<boolean> {
-  const { rowCount } = await db.query({
+export async function storeOutcomes(db: pg.Pool, served: readonly Served[]): Promise<boolean[]> {
+  const progress = served.map(
+    ({ claim: { id, claimedUntil, url }, progress: { claimedUntil: nextUntil, ...rest } }) => ({
+      ...rest,
+      id,
+      url,
+      claimedUntil,
+      nextUntil,
+    }),
+  );
+  const outcomes = served.flatMap(({ claim, outcomes: ofOne }) =>
+    ofOne.map((outcome) => ({ ...outcome, destinationId: claim.id })),
+  );
+  const { rows } = await db.query<{ id: string }>({
     name: 'store_fact_outcomes',
     text: store,
-    values: [
-      id,
-      claimedUntil,
-      progress.position,
-      progress.failures,
-      progress.failingSince,
-      progress.resumeAt,
-      progress.claimedUntil,
-      JSON.stringify(outcomes),
-      progress.isAccepting,
-      url,
-    ],
+    values: [JSON.stringify(progress), JSON.stringify(outcomes)],
   });
-  return rowCount === 1;
+  const held = new Set(rows.map(({ id }) => id));
+  return served.map(({ claim }) => held.has(claim.id));
 }
 
 /** Gives up the deliveries beyond `maxWaiting`: the most often refused first, of these the oldest. */
@@ -267,8 +422,9 @@ const passDeleted = `
       select max(e.position) as last, min(e.position) filter (where "isWanted") as first,
         count(*) filter (where "isWanted")::int as facts
       from (
-        select position, d.types = '{}' or event ->> 'type' = any(d.types)
-          or 'audit.entry' = any(d.types) and event ->> 'type' = any($2) as "isWanted"
+        select position, (d.types = '{}' or event ->> 'type' = any(d.types)
+          or 'audit.entry' = any(d.types) and event ->> 'type' = any($2))
+          and (d.filter is null or (event -> 'data')::jsonb @> d.filter) as "isWanted"
         from outbox.events where org_id = d.org_id::text and position > d.position order by position limit $5
       ) e where e.position <= $1
     ) gone

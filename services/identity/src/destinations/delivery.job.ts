@@ -1,4 +1,5 @@
-import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
+import { assignPositions } from '@platform/events';
+import { type Clock, createBatcher, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import {
   type Claim,
@@ -6,11 +7,15 @@ import {
   failSurplusDeliveries,
   findDueDeliveries,
   findNewFacts,
+  findNextFacts,
   hastenDeliveries,
+  matchSubscriptions,
   type Outcome,
+  type Parcel,
+  type Served,
   storeOutcomes,
 } from './claim.queries.js';
-import { type DisableReason, toOutcomes, toParcels, toProgress } from './outcomes.js';
+import { type DisableReason, type Result, toOutcomes, toParcels, toProgress } from './outcomes.js';
 import { HASTENED_ATTEMPTS, OUTAGE_MS } from './schedule.js';
 import type { Send } from './send.js';
 
@@ -23,6 +28,9 @@ import type { Send } from './send.js';
  * logs gets everything in order: what it does not accept is sent again, and all else waits behind it; only a fact whose
  * content it refuses (400, 413) is passed over, which halving the batch finds. A destination that accepts nothing is asked
  * ever more rarely, with one request, until it does.
+ *
+ * A subscription gets one event after the other, in order. What each is, and whether its owner may see it, is asked
+ * immediately before it is sent.
  */
 
 const INTERVAL_MS = 1_000;
@@ -31,11 +39,25 @@ const CLAIM_MS = 15_000;
 /** After this time, others have their turn. */
 const TURN_MS = 10_000;
 
-/** The destinations that a replica sends to at the same time, and those of one organisation that all replicas send to. */
+/**
+ * The destinations that a replica sends to at the same time, and those of one organisation that all replicas send to.
+ * Subscriptions, of which members can have many, delay no destination of an administrator.
+ */
 const lanes = [
-  { isAccepting: true, total: 96, perOrganisation: 12 },
-  { isAccepting: false, total: 32, perOrganisation: 4 },
+  { areSubscriptions: false, isAccepting: true, total: 96, perOrganisation: 12 },
+  { areSubscriptions: false, isAccepting: false, total: 32, perOrganisation: 4 },
+  { areSubscriptions: true, isAccepting: true, total: 96, perOrganisation: 48 },
+  { areSubscriptions: true, isAccepting: false, total: 32, perOrganisation: 4 },
 ] as const;
+
+/** The destinations whose queries are one statement. */
+const MAX_BATCH = 50;
+const MAX_IN_FLIGHT = 2;
+
+/** How often the facts of subscriptions are looked for, while there are subscriptions. */
+const MATCH_MS = 250;
+/** The facts that get their position in one search. */
+const MAX_POSITIONS = 500;
 
 /** The requests to a webhook at the same time. */
 const WEBHOOK_REQUESTS = 10;
@@ -47,9 +69,18 @@ const MAX_BATCH_BYTES = 1_000_000;
 /** The deliveries of a webhook that wait for another attempt. */
 const MAX_WAITING = 1_000;
 
+/** The event that a fact is for a subscription: nothing where its owner is not to see it. */
+export type SubscribedEvent =
+  | { readonly content: string | undefined }
+  | { readonly endReason: 'expired' | 'unauthorized' };
+
+/** Decides what is sent of a fact, at the time when it is sent. @param fact - as JSON. */
+export type ToSubscribedEvent = (claim: Claim, fact: string, position: string) => Promise<SubscribedEvent>;
+
 interface DeliveryDeps {
   readonly pool: pg.Pool;
   readonly send: Send;
+  readonly toSubscribedEvent: ToSubscribedEvent;
   /** Disables a destination, and has its administrators informed. */
   readonly disable: (destination: Claim, reason: DisableReason) => Promise<void>;
   readonly countDeliveries: (form: string, state: Outcome['state'], count: number) => void;
@@ -59,8 +90,21 @@ interface DeliveryDeps {
 
 /** Creates the job that sends facts to destinations. Every replica runs it. */
 export function createDeliveryJob(deps: DeliveryDeps) {
-  const { pool, send, disable, countDeliveries, clock, log } = deps;
+  const { pool, send, toSubscribedEvent, disable, countDeliveries, clock, log } = deps;
   const running = new Map(lanes.map((lane) => [lane, new Set<Promise<void>>()]));
+
+  const batch = { maxBatch: MAX_BATCH, maxInFlight: MAX_IN_FLIGHT };
+  // Many subscriptions have little to send each, so that what they need is read and stored together.
+  const findNext = createBatcher({
+    toKey: (claim: Claim) => claim.id,
+    load: (claims) => findNextFacts(pool, claims, MAX_FACTS),
+    ...batch,
+  });
+  const store = createBatcher({
+    toKey: ({ claim }: Served) => claim.id,
+    load: (served) => storeOutcomes(pool, served),
+    ...batch,
+  });
 
   async function findNew(claim: Claim, max: number) {
     const { facts, isEnd } = await findNewFacts(pool, claim, {
@@ -83,6 +127,13 @@ export function createDeliveryJob(deps: DeliveryDeps) {
       const parcels = await findDueDeliveries(pool, claim, at, 1);
       return parcels.length > 0 ? { parcels, position, isEnd: false } : findNew(claim, MAX_FACTS);
     }
+    if (claim.subscription) {
+      // Nothing waits unless the last request was not accepted.
+      const parcels = failures > 0 ? await findDueDeliveries(pool, claim, at, 1) : [];
+      if (parcels.length > 0) return { parcels, position, isEnd: false };
+      const { fact, readTo, isEnd } = await findNext(claim);
+      return { parcels: toParcels(form, fact ? [fact] : []), position: readTo, isEnd };
+    }
     const max = isAccepting ? WEBHOOK_REQUESTS : 1;
     // A destination that accepts nothing is sent something old and something new in turns: it may refuse the old alone.
     const reserved = isAccepting ? REPEATED_REQUESTS : 1 - (failures % 2);
@@ -97,6 +148,20 @@ export function createDeliveryJob(deps: DeliveryDeps) {
     };
   }
 
+  /** @returns why the subscription has ended, or the result; undefined where there is nothing to send. */
+  async function sendParcel(claim: Claim, parcel: Parcel): Promise<Result | DisableReason | undefined> {
+    const { facts, factId, firstPosition } = parcel;
+    const id = factId ?? `${claim.id}:${firstPosition}`;
+    const [fact] = facts;
+    if (fact === undefined) return { parcel, sent: undefined };
+    if (!claim.subscription) return { parcel, sent: await send(claim, facts, id) };
+    const event = await toSubscribedEvent(claim, fact, firstPosition);
+    if ('endReason' in event) return event.endReason;
+    if (event.content !== undefined) return { parcel, sent: await send(claim, [event.content], id) };
+    // What waited, and is not to be seen any more, is given up.
+    return parcel.delivery && { parcel, sent: undefined };
+  }
+
   /**
    * Sends to a destination until there is no more, its turn is over, it accepts nothing, or the claim is lost.
    *
@@ -107,19 +172,21 @@ export function createDeliveryJob(deps: DeliveryDeps) {
     let claim = claimed;
     for (;;) {
       const { parcels, position, isEnd } = await findParcels(claim);
-      const results = await Promise.all(
-        parcels.map(async (parcel) => {
-          const { facts, factId, firstPosition } = parcel;
-          const id = factId ?? `${claim.id}:${firstPosition}`;
-          return { parcel, sent: facts.length > 0 ? await send(claim, facts, id) : undefined };
-        }),
-      );
+      const given = await Promise.all(parcels.map((parcel) => sendParcel(claim, parcel)));
+      const endReason = given.find((one) => typeof one === 'string');
+      if (endReason) {
+        await disable(claim, endReason);
+        return false;
+      }
+      const results = given.filter((one): one is Result => typeof one === 'object');
       const now = clock();
       const { disableReason, ...after } = toProgress(claim, results, now);
       const isOver = isEnd || after.resumeAt !== null || now >= endsAt || stopping.aborted;
       const claimedUntil = isOver ? null : new Date(now + CLAIM_MS);
       const outcomes = toOutcomes(claim, results, now);
-      if (!(await storeOutcomes(pool, claim, outcomes, { ...after, position, claimedUntil }))) return false;
+      const isDue = !claim.subscription || !isEnd || after.resumeAt !== null;
+      const progress = { ...after, position, claimedUntil, isDue };
+      if (!(await store({ claim, outcomes, progress }))) return false;
       for (const { state } of outcomes) countDeliveries(claim.form, state, 1);
       if (after.failures === 0 && claim.failingSince && now - claim.failingSince.getTime() >= OUTAGE_MS)
         await hastenDeliveries(pool, claim.id, { now: new Date(now), maxAttempts: HASTENED_ATTEMPTS });
@@ -130,7 +197,7 @@ export function createDeliveryJob(deps: DeliveryDeps) {
         await disable(claim, disableReason);
         return false;
       }
-      if (claimedUntil === null) return parcels.length > 0 || position !== claimed.position;
+      if (claimedUntil === null) return isDue && (parcels.length > 0 || position !== claimed.position);
       claim = { ...claim, ...after, position, claimedUntil };
     }
   }
@@ -142,6 +209,7 @@ export function createDeliveryJob(deps: DeliveryDeps) {
     const claims = await claimDestinations(pool, {
       now: new Date(now),
       isAccepting: lane.isAccepting,
+      areSubscriptions: lane.areSubscriptions,
       perOrganisation: lane.perOrganisation,
       limit: lane.total - busy.size,
       until: new Date(now + CLAIM_MS),
@@ -164,16 +232,36 @@ export function createDeliveryJob(deps: DeliveryDeps) {
   const claiming = createPeriodicTask({
     intervalMs: INTERVAL_MS,
     async run(stopping) {
-      for (const lane of lanes) await claimLane(lane, stopping);
+      await Promise.all(lanes.map((lane) => claimLane(lane, stopping)));
     },
     onError: (error) => {
       log.warn({ err: error }, 'failed to look for facts to send; retrying');
     },
   });
+  let areAny = true;
+  let searches = 0;
+  const matching = createPeriodicTask({
+    intervalMs: MATCH_MS,
+    async run() {
+      searches += 1;
+      if (!areAny && searches % (INTERVAL_MS / MATCH_MS) !== 0) return;
+      if (areAny) await assignPositions(pool, MAX_POSITIONS);
+      const found = await matchSubscriptions(pool, new Date(clock()));
+      ({ areAny } = found);
+      if (found.areDue) claiming.wake();
+    },
+    onError: (error) => {
+      log.warn({ err: error }, 'failed to look for the facts of subscriptions; retrying');
+    },
+  });
   return {
-    start: claiming.start,
+    start(): void {
+      claiming.start();
+      matching.start();
+    },
     wake: claiming.wake,
     async stop(): Promise<void> {
+      await matching.stop();
       await claiming.stop();
       await Promise.all([...running.values()].flatMap((busy) => [...busy]));
     },

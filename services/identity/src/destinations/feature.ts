@@ -8,9 +8,11 @@ import {
 import { Counter, type Registry } from 'prom-client';
 import { createRequestLimit } from '../base/rate-limits/request-limit.js';
 import type { Resources } from '../resources.js';
-import { createDeliveryJob } from './delivery.job.js';
+import type { Claim } from './claim.queries.js';
+import { createDeliveryJob, type ToSubscribedEvent } from './delivery.job.js';
+import type { DisableReason } from './outcomes.js';
 import { destinationRoutes } from './routes.js';
-import { createSender, egressLimits } from './send.js';
+import { createChallenge, createSender, egressLimits } from './send.js';
 import { type DestinationContext, disableFailing } from './service.js';
 
 /** A request costs up to five seconds of a connection. */
@@ -23,8 +25,8 @@ type Deps = Pick<Resources, 'deliveryPool' | 'prisma' | 'log'> &
     readonly shutdown: Shutdown;
   };
 
-/** Registers the destinations of facts, and starts to send to them. */
-export function registerDestinations(app: App, deps: Deps): void {
+/** Registers the destinations of facts. @returns what subscriptions need, and the function that starts to send. */
+export function registerDestinations(app: App, deps: Deps) {
   const { deliveryPool: pool, prisma, box, outbox, clock, log, shutdown } = deps;
   const egress = createEgress(deps.allowedTargets, egressLimits, createHostResolver());
   const send = createSender({ egress, box, clock });
@@ -34,23 +36,41 @@ export function registerDestinations(app: App, deps: Deps): void {
     labelNames: ['form', 'state'],
     registers: [deps.metrics],
   });
-  const job = createDeliveryJob({
-    pool,
-    send,
-    disable: (destination, reason) => disableFailing({ prisma, outbox, clock }, destination, reason),
-    countDeliveries: (form, state, count) => {
-      deliveries.inc({ form, state }, count);
-    },
-    clock,
-    log,
-  });
-  job.start();
-  shutdown.on('workers', 'destinations', job.stop);
+  let job: ReturnType<typeof createDeliveryJob> | undefined;
+  const wake = (): void => job?.wake();
+  shutdown.on('workers', 'destinations', async () => job?.stop());
   shutdown.on('close', 'destinations', () => egress.agent.destroy());
   const countTest = createRequestLimit(
     TESTS_PER_MINUTE,
     clock,
     "Too many tests of this organisation's destinations",
   );
-  destinationRoutes(app, { prisma, box, egress, outbox, send, countTest, wake: job.wake, clock });
+  destinationRoutes(app, { prisma, box, egress, outbox, send, countTest, wake, clock });
+  return {
+    egress,
+    challenge: createChallenge({ egress, clock }),
+    /** Starts to send, when there is what decides about subscriptions. */
+    start(subscriptions: {
+      readonly toSubscribedEvent: ToSubscribedEvent;
+      /** Ends a subscription to which nothing more is to be sent. */
+      readonly end: (subscription: Claim, reason: DisableReason) => Promise<void>;
+    }): void {
+      job = createDeliveryJob({
+        pool,
+        send,
+        toSubscribedEvent: subscriptions.toSubscribedEvent,
+        disable: (destination, reason) =>
+          destination.subscription
+            ? subscriptions.end(destination, reason)
+            : disableFailing({ prisma, outbox, clock }, destination, reason),
+        countDeliveries: (form, state, count) => {
+          deliveries.inc({ form, state }, count);
+        },
+        clock,
+        log,
+      });
+      job.start();
+    },
+  };
 }
+export type Destinations = ReturnType<typeof registerDestinations>;

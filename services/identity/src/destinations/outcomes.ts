@@ -11,7 +11,8 @@ import { attemptFaults, type Sent } from './send.js';
 
 /* The effects of the answers of a destination on its deliveries and on the destination. */
 
-export type DisableReason = 'failing' | 'gone';
+/** Why a destination is disabled, or a subscription ends. */
+export type DisableReason = 'failing' | 'gone' | 'expired' | 'unauthorized';
 
 /** A parcel with what became of it; without, when nothing was sent because its facts had been deleted. */
 export interface Result {
@@ -21,6 +22,11 @@ export interface Result {
 
 /** The attempts of a delivery that are kept. */
 const MAX_ATTEMPTS_KEPT = 20;
+/**
+ * An event that a receiver refuses so often is given up, after about ten minutes: the events of a subscription come in order, so
+ * that the others wait behind it.
+ */
+const MAX_REFUSALS = 8;
 /** The attempts of a receiver of logs have no limit, but are counted no further. */
 const MAX_COUNTED_ATTEMPTS = 1_000;
 
@@ -58,6 +64,10 @@ export function toParcels(form: string, facts: readonly NewFact[]): Parcel[] {
 const isContentRefused = (form: string, sent: Sent): boolean =>
   form === 'logs' && !sent.isAccepted && (sent.attempt.status === 400 || sent.attempt.status === 413);
 
+/** Whether a receiver refuses an event, rather than being unavailable. */
+const isRefusal = ({ attempt: { status } }: Sent): boolean =>
+  status !== null && status >= 400 && status < 500 && status !== 408 && status !== 429;
+
 const isSplit = (form: string, { parcel, sent }: Result): boolean =>
   sent !== undefined && isContentRefused(form, sent) && parcel.facts.length > 1;
 
@@ -84,6 +94,10 @@ function split({ delivery, facts, positions, ...parcel }: Parcel): Parcel[] {
 
 /** Returns when a delivery that was not accepted is sent again; undefined when it is not. */
 function findNext(form: string, sent: Sent, pauses: number, isSoleFact: boolean, now: number) {
+  if (form === 'subscription')
+    return sent.attempt.status === 413 || (isRefusal(sent) && pauses >= MAX_REFUSALS)
+      ? undefined
+      : new Date(now);
   // The receiver of logs is asked again as often as it takes.
   if (form === 'logs') return isSoleFact && isContentRefused(form, sent) ? undefined : new Date(now);
   const next = findNextAttempt(pauses, now);
@@ -124,7 +138,8 @@ function toOutcome(
 
 /**
  * Returns what is stored of parcels that were sent at the same time. An attempt counts only when the destination has accepted
- * something, in this round or in the one before: no fact is given up because its receiver is unavailable.
+ * something, in this round or in the one before: no fact is given up because its receiver is unavailable. For a subscription,
+ * which is sent one event at a time, an attempt counts when the receiver refuses the event.
  */
 export function toOutcomes(
   claim: Pick<Claim, 'form' | 'isAccepting' | 'failures'>,
@@ -132,7 +147,10 @@ export function toOutcomes(
   now: number,
 ): Outcome[] {
   const { form, isAccepting } = claim;
-  const isCounted = isAccepting || results.some(({ sent }) => sent?.isAccepted);
+  const isCounted =
+    form === 'subscription'
+      ? results.some(({ sent }) => sent && isRefusal(sent))
+      : isAccepting || results.some(({ sent }) => sent?.isAccepted);
   return results
     .flatMap((result) =>
       isSplit(form, result)

@@ -26,23 +26,28 @@ const before = ({ beforeId, isFromEnd, offset, count }: ListWindow) => ({
 const newestFirst = <Row extends { readonly id: string }>(rows: Row[]): Row[] =>
   rows.toSorted((one, other) => (one.id < other.id ? 1 : -1));
 
+/** The destinations of administrators, as distinct from the subscriptions of agents. */
+const ofAdministrators = { form: { not: 'subscription' } } as const;
+
 export async function findDestinations(
   db: Prisma,
   orgId: string,
   window: ListWindow,
 ): Promise<DestinationRow[]> {
-  const { page, ...where } = before(window);
-  return newestFirst(await db.factDestination.findMany({ where: { orgId, ...where }, ...page, select }));
+  const { page, ...cursor } = before(window);
+  const where = { orgId, ...ofAdministrators, ...cursor };
+  return newestFirst(await db.factDestination.findMany({ where, ...page, select }));
 }
 
 export const findDestination = (
   db: Prisma | Transaction,
   orgId: string,
   id: string,
-): Promise<DestinationRow | null> => db.factDestination.findFirst({ where: { id, orgId }, select });
+): Promise<DestinationRow | null> =>
+  db.factDestination.findFirst({ where: { id, orgId, ...ofAdministrators }, select });
 
 export const countDestinations = (db: Prisma | Transaction, orgId: string): Promise<number> =>
-  db.factDestination.count({ where: { orgId } });
+  db.factDestination.count({ where: { orgId, ...ofAdministrators } });
 
 type NewDestination = Pick<
   DestinationRow,

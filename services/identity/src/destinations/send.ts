@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   type Clock,
   type Egress,
@@ -20,6 +21,8 @@ export interface Target {
   readonly url: string;
   readonly secretSealed: string | null;
   readonly secretHeader: string | null;
+  /** Of a subscription; receivers find the secret by it. */
+  readonly subscriptionKey?: string | null;
 }
 
 /** Why a request failed, or what a receiver of logs made of it. */
@@ -61,8 +64,93 @@ function toStatusFault(status: number): UpstreamFaultKind | null {
   return status === 401 || status === 403 ? 'unauthorized' : 'http_error';
 }
 
+const toKeyHeaders = ({ subscriptionKey }: Pick<Target, 'subscriptionKey'>) =>
+  subscriptionKey ? { 'x-mcp-subscription-id': subscriptionKey } : {};
+
+/** Sends a request through the wall. The name of the host is resolved anew unless there is a connection. */
+function postTo(
+  egress: Egress,
+  to: string,
+  { headers, body }: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
+  signal: AbortSignal,
+) {
+  const url = new URL(to);
+  egress.assertUrl(url);
+  return request(url, {
+    method: 'POST',
+    headers: {
+      ...headers,
+      'content-type': 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': `workspace-platform/${VERSION}`,
+    },
+    body,
+    dispatcher: egress.agent,
+    signal,
+  });
+}
+
+/** Why a challenge failed, in the words of SEP-3415. */
+export type ChallengeFault =
+  | 'challenge_failed'
+  | 'connection_refused'
+  | 'http_4xx'
+  | 'http_5xx'
+  | 'timeout'
+  | 'tls_error';
+
+const challengeFaults: Readonly<Partial<Record<UpstreamFaultKind, ChallengeFault>>> = {
+  timeout: 'timeout',
+  certificate: 'tls_error',
+  too_large: 'challenge_failed',
+  invalid_answer: 'challenge_failed',
+};
+
+function toChallengeFault(status: number): ChallengeFault | undefined {
+  if (status >= 500) return 'http_5xx';
+  if (status >= 400) return 'http_4xx';
+  return status >= 200 && status < 300 ? undefined : 'challenge_failed';
+}
+
+function readChallenge(text: string): unknown {
+  try {
+    return (JSON.parse(text) as { readonly challenge?: unknown } | null)?.challenge;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
- * Creates the function that sends facts to a destination: one to a webhook, any number as logs. It throws only when the
+ * Creates the function that asks whether whoever is behind a URL wants what will be sent to it. It throws nothing.
+ *
+ * @param key - signs the challenge.
+ * @returns undefined when the receiver has repeated the challenge.
+ */
+export const createChallenge =
+  ({ egress, clock }: { readonly egress: Egress; readonly clock: Clock }) =>
+  async (
+    target: Required<Pick<Target, 'url' | 'subscriptionKey'>>,
+    key: Buffer,
+  ): Promise<ChallengeFault | undefined> => {
+    const challenge = randomBytes(24).toString('base64url');
+    const body = JSON.stringify({ type: 'verification', challenge });
+    const signed = { id: `msg_verification_${randomBytes(12).toString('hex')}`, at: clock(), content: body };
+    const headers = { ...signatureHeaders([key], signed), ...toKeyHeaders(target) };
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    try {
+      const answer = await postTo(egress, target.url, { headers, body }, signal);
+      const fault = toChallengeFault(answer.statusCode);
+      if (fault) await answer.body.dump();
+      if (fault) return fault;
+      return readChallenge(await answer.body.text()) === challenge ? undefined : 'challenge_failed';
+    } catch (error) {
+      const { kind } = toUpstreamFault(signal.aborted ? new UpstreamFault('timeout') : error);
+      return challengeFaults[kind] ?? 'connection_refused';
+    }
+  };
+
+/**
+ * Creates the function that sends facts to a destination: one to a webhook or a subscription, any number as logs. It throws only when the
  * destination's secret cannot be opened, which is no fault of the destination.
  */
 export function createSender({
@@ -77,33 +165,21 @@ export function createSender({
   async function toRequest(target: Target, facts: readonly string[], id: string, at: number) {
     const { secretHeader, secretSealed } = target;
     const secret = secretSealed === null ? null : box.open(secretSealed, destinationSecretContext(target.id));
-    if (target.form === 'webhook') {
+    if (target.form !== 'logs') {
       const [body = ''] = facts;
       const keys = secret === null ? [] : readWebhookKeys(secret, at);
-      return { body, headers: signatureHeaders(keys, { id, at, content: body }) };
+      const headers = { ...signatureHeaders(keys, { id, at, content: body }), ...toKeyHeaders(target) };
+      return { body, headers };
     }
     const headers = secretHeader !== null && secret !== null ? { [secretHeader]: secret } : {};
     return { body: await toLogsBody(target.orgId, facts, at), headers };
   }
 
   async function post(target: Target, facts: readonly string[], id: string, at: number) {
-    const { body, headers } = await toRequest(target, facts, id, at);
+    const given = await toRequest(target, facts, id, at);
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     try {
-      const url = new URL(target.url);
-      egress.assertUrl(url);
-      const answer = await request(url, {
-        method: 'POST',
-        headers: {
-          ...headers,
-          'content-type': 'application/json',
-          'accept-encoding': 'identity',
-          'user-agent': `workspace-platform/${VERSION}`,
-        },
-        body,
-        dispatcher: egress.agent,
-        signal,
-      });
+      const answer = await postTo(egress, target.url, given, signal);
       const { statusCode: status } = answer;
       const fault = toStatusFault(status);
       const retryAfter = answer.headers['retry-after'];

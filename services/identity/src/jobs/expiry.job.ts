@@ -24,6 +24,7 @@ import {
   deleteSecrets,
   deleteServiceCredentials,
   deleteSessions,
+  deleteSubscriptions,
   deleteToolCalls,
   deleteUnusedClients,
   expireInvitations,
@@ -46,7 +47,7 @@ const inBatches = (deleteBatch: () => Promise<number>) => async (): Promise<void
 
 /**
  * Marks expired tokens, so that lists and counters can leave them out cheaply; deletes expired sessions, OAuth tokens,
- * codes, links and unsent mails; removes members whose invitation has lapsed; deletes tool calls, ended tokens, connections,
+ * codes, links, subscriptions to events and unsent mails; removes members whose invitation has lapsed; deletes tool calls, ended tokens, connections,
  * clients that nobody connects any more, and facts and audit entries past their retention. A step that fails is retried on the next
  * run, and does not block the others.
  * Correctness doesn't depend on when it runs, because every reader checks the expiry itself.
@@ -108,6 +109,7 @@ export function createExpiryJob(deps: {
       'idle clients': inBatches(() => deleteIdleClients(pool, usedBefore, BATCH)),
       'one-time secrets': inBatches(() => deleteSecrets(pool, now, BATCH)),
       mails: () => deleteMails(now),
+      'event subscriptions': inBatches(() => deleteSubscriptions(pool, now, BATCH)),
       'tool calls': inBatches(() => deleteToolCalls(pool, toolCallsFrom, BATCH)),
       facts: async () => void (await facts.sweep()),
       'delivered facts': inBatches(() => deleteDelivered(pool, daysAgo(DELIVERED_DAYS), BATCH)),

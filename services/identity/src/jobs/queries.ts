@@ -242,3 +242,21 @@ export const deleteUnusedClients = createClientDeletion(
 export const deleteIdleClients = createClientDeletion(
   `kind <> 'application' and disabled_at is null and coalesce(last_used_at, created_at) <= $1`,
 );
+
+/*
+ * A subscription to events also ends with its credential: nothing is sent after that, whether or not it was deleted. A token that
+ * was revoked, or has expired, is not active any more.
+ */
+const purgeSubscriptions = `
+  delete from fact_destinations where id in (
+    select d.id from fact_destinations d
+      left join personal_access_tokens t on d.credential_kind = 'pat' and t.id = d.credential_id and t.status = 'active'
+      left join oauth_grants g on d.credential_kind = 'oauth' and g.id = d.credential_id and g.revoked_at is null
+    where d.form = 'subscription' and (d.ends_at <= $1 or coalesce(t.id, g.id) is null)
+    order by d.id limit $2 for update of d skip locked
+  )`;
+
+/** @returns how many subscriptions that have ended were deleted. */
+export async function deleteSubscriptions(db: pg.Pool, now: Date, limit: number): Promise<number> {
+  return (await db.query(purgeSubscriptions, [now, limit])).rowCount ?? 0;
+}

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 
 /*
- * A receiver of facts. It answers at once, except below /dead, where it never does; GET returns when it received each subject,
- * in milliseconds since the epoch.
+ * A receiver of facts and events. It answers at once, except below /dead, where it never does; GET returns when it received
+ * each subject, or event, in milliseconds since the epoch.
  */
 
 const receivedAt = new Map<string, number>();
@@ -19,10 +19,14 @@ const server = createServer((request, response) => {
   let text = '';
   request.setEncoding('utf8').on('data', (part: string) => (text += part));
   request.on('end', () => {
-    const { data } = JSON.parse(text) as { data?: { subjectId: string } };
+    const { eventId, data, challenge } = JSON.parse(text) as {
+      eventId?: string;
+      data?: { subjectId: string };
+      challenge?: string;
+    };
     // Logs are received and forgotten.
-    if (data) receivedAt.set(data.subjectId, Date.now());
-    response.writeHead(200).end();
+    if (data) receivedAt.set(eventId ?? data.subjectId, Date.now());
+    response.writeHead(200).end(challenge && JSON.stringify({ challenge }));
   });
 });
 server.listen(Number(process.argv[2]), '127.0.0.1', () => {

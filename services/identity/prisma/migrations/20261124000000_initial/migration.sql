@@ -280,12 +280,32 @@ create table fact_destinations (
   failing_since timestamptz(3),
   resume_at timestamptz(3),
   created_at timestamptz(3) not null,
-  constraint fact_destinations_form_check check (form in ('webhook', 'logs')),
+  -- A subscription to events (SEP-3415) has an owner, arguments and an end. Its key is a function of the credential, the URL,
+  -- the event and the arguments, so that the same request refreshes it.
+  subscription_key text unique,
+  -- The member or service account, and the token or connection that it was made with.
+  owner_id uuid,
+  credential_kind text,
+  credential_id uuid,
+  event text,
+  arguments jsonb,
+  -- What the data of facts must contain; null for anything.
+  filter jsonb,
+  ends_at timestamptz(3),
+  -- Whether it may have something to send. That of a subscription is false while all facts up to its position are none of its.
+  is_due boolean default true not null,
+  constraint fact_destinations_form_check check (form in ('webhook', 'logs', 'subscription')),
   constraint fact_destinations_secret_check check (form = 'logs' or (secret_sealed is not null and secret_header is null)),
-  constraint fact_destinations_header_check check (form = 'webhook' or (secret_sealed is null) = (secret_header is null))
+  constraint fact_destinations_header_check check (form <> 'logs' or (secret_sealed is null) = (secret_header is null)),
+  constraint fact_destinations_subscription_check check (
+    num_nonnulls(subscription_key, owner_id, credential_kind, credential_id, event, arguments, ends_at)
+      = case form when 'subscription' then 7 else 0 end and (form = 'subscription' or (filter is null and is_due))),
+  constraint fact_destinations_credential_check check (credential_kind in ('pat', 'oauth'))
 );
 create index fact_destinations_of_org on fact_destinations (org_id, id);
-create index fact_destinations_enabled on fact_destinations (served_at) where is_enabled;
+create index fact_destinations_enabled on fact_destinations (served_at) where is_enabled and is_due;
+create index fact_destinations_idle on fact_destinations (org_id, position) where not is_due;
+create index fact_destinations_ended on fact_destinations (ends_at) where form = 'subscription';
 
 -- What was sent or waits to be sent again: a fact to a webhook, or a range of them as logs. The facts are in the outbox.
 create table fact_deliveries (

@@ -1,4 +1,10 @@
-import { CursorGoneError, findFeedEnd, InvalidCursorError, readFacts } from '@platform/events';
+import {
+  CursorGoneError,
+  encodeCursor,
+  findFeedPlace,
+  InvalidCursorError,
+  readFacts,
+} from '@platform/events';
 import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
 import { invalidParams } from './errors.js';
@@ -45,8 +51,10 @@ export async function pollEvents(
   },
 ): Promise<PolledEvents> {
   const nextPollMs = POLL_MS;
-  if (after === undefined)
-    return { events: [], cursor: await findFeedEnd(pool), hasMore: false, nextPollMs, truncated: false };
+  if (after === undefined) {
+    const cursor = encodeCursor(await findFeedPlace(pool));
+    return { events: [], cursor, hasMore: false, nextPollMs, truncated: false };
+  }
   const page = await readPage(pool, {
     orgId: followed.caller.principal.orgId,
     after,

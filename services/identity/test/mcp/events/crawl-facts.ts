@@ -2,17 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { type IdentityUnderTest, serviceClient } from '../../identity.js';
 
 /** Reports facts as crawl does. */
-export async function createCrawl(identity: Pick<IdentityUnderTest, 'call'>) {
+export function createCrawl(identity: Pick<IdentityUnderTest, 'call'>) {
   const basic = Buffer.from(`${serviceClient.id}:${serviceClient.secret}`).toString('base64');
-  const { body } = await identity.call('POST', '/api/v1/oauth2/token', {
-    raw: 'grant_type=client_credentials',
-    headers: { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
-  });
+  const getToken = async (): Promise<string> =>
+    (
+      await identity.call('POST', '/api/v1/oauth2/token', {
+        raw: 'grant_type=client_credentials',
+        headers: { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
+      })
+    ).body.access_token;
   const report = async (orgId: string, type: string, data: object): Promise<string> => {
     const id = randomUUID();
     const fact = { id, orgId, type, at: new Date().toISOString(), data };
     const { status, text } = await identity.call('POST', '/api/v1/internal/facts', {
-      token: body.access_token as string,
+      token: await getToken(),
       body: { facts: [fact] },
     });
     if (status !== 200) throw new Error(text);

@@ -6,7 +6,7 @@ import { createCrawl, WITH_SERVICES } from './crawl-facts.js';
 const site = await useMounts(WITH_SERVICES);
 const { identity, session, mounts } = site;
 const { orgId } = identity;
-const crawl = await createCrawl(identity);
+const crawl = createCrawl(identity);
 
 const ADMIN_SCOPES = ['crawl:read', 'events:read', 'pat:read', 'SEND_MAIL'];
 const createToken = (scopes: string[], fields: object = {}, owner = session) =>

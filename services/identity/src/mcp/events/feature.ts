@@ -1,0 +1,33 @@
+import { createRequestLimit } from '../../base/rate-limits/request-limit.js';
+import type { Destinations } from '../../destinations/feature.js';
+import type { Resources } from '../../resources.js';
+import type { ToolEndpoint } from '../endpoint/endpoint.js';
+import type { ExtensionMethods } from '../endpoint/methods.js';
+import { createGate, type FindCredentials } from './gate.js';
+import { createEventMethods } from './methods.js';
+import { endSubscription, type SubscriptionContext } from './subscriptions.js';
+
+/** A challenge costs up to five seconds of a connection. */
+const CHALLENGES_PER_MINUTE = 600;
+
+/** Creates the events for agents: the methods of the tool endpoint, and the function that starts what they are sent. */
+export function createEvents(
+  deps: Omit<SubscriptionContext, 'destinations' | 'countChallenge'> &
+    Pick<Resources, 'deliveryPool'> & {
+      readonly destinations: Destinations;
+      readonly findCredentials: FindCredentials;
+    },
+): { readonly methods: ExtensionMethods; start(endpoint: Pick<ToolEndpoint, 'getCatalogue'>): void } {
+  const { deliveryPool: pool, destinations, findCredentials, clock } = deps;
+  const message = "Too many subscriptions of this organisation's agents";
+  const ctx = { ...deps, countChallenge: createRequestLimit(CHALLENGES_PER_MINUTE, clock, message) };
+  return {
+    methods: createEventMethods(ctx),
+    start({ getCatalogue }): void {
+      destinations.start({
+        toSubscribedEvent: createGate({ pool, findCredentials, getCatalogue, clock }),
+        end: (subscription, reason) => endSubscription(ctx, subscription, reason),
+      });
+    },
+  };
+}
