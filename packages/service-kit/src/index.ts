@@ -80,6 +80,7 @@ export { createLogger, type Logger, scrub } from './telemetry/logging.js';
 export { MigrationError } from './data/apply-migration.js';
 export { awaitIdentity } from './process/await-identity.js';
 export { reportMissingKeys } from './data/missing-keys.js';
+export { reencryptAll, type SealedColumn } from './data/re-encryption.js';
 export { assertMigrated, findMigrations, migrate } from './data/migrations.js';
 export { endPendingRestore, isRestorePending } from './data/pending-restore.js';
 export {
@@ -107,6 +108,7 @@ export {
   defineCommands,
   UsageError,
 } from './process/define-commands.js';
+export { createReencryptCommand } from './process/reencrypt-command.js';
 export {
   defineService,
   type ResourceOptions,

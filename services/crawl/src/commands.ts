@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { startFeedEpoch } from '@platform/events';
 import {
   awaitIdentity,
+  createReencryptCommand,
   defineCommands,
   endPendingRestore,
   isRestorePending,
@@ -12,6 +13,7 @@ import pg from 'pg';
 import { crawlVariables, loadCrawlConfig } from './config.js';
 import { recordCommand } from './db/facts.js';
 import { migrateQueues } from './queue/migrations.js';
+import { sealedColumns } from './sealed-columns.js';
 
 async function runAfterRestore(args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { 'if-pending': { type: 'boolean' } } });
@@ -36,10 +38,20 @@ export const main = defineCommands({
   variables: crawlVariables,
   loadConfig: loadCrawlConfig,
   afterMigrate: migrateQueues,
-  commands: { 'after-restore': runAfterRestore, 'await-identity': awaitIdentity },
+  commands: {
+    'after-restore': runAfterRestore,
+    'await-identity': awaitIdentity,
+    're-encrypt': createReencryptCommand({
+      databaseUrl: crawlVariables.DATABASE_URL,
+      sealed: sealedColumns,
+      record: (db) => recordCommand(db, 'crawl re-encrypt', new Date(systemClock())),
+    }),
+  },
   help: `  await-identity                wait until identity is not older than this program, five minutes at most
   after-restore [--if-pending]  say that the database was restored, before the service starts: the cursors
                                 of the events feed are refused, as they may skip events;
                                 the audit says so
+  re-encrypt                    re-encrypt stored secrets with the first of ENCRYPTION_KEYS, while the
+                                service runs
 `,
 });

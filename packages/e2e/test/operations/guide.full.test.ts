@@ -139,6 +139,11 @@ describeWith('nginx', 'the operations guide', () => {
         stdout: expect.stringMatching(/^SMTP secrets: 1 re-encrypted\nsigning keys: 2 re-encrypted$/m),
       });
       await restart('identity', { ENCRYPTION_KEYS: encryptionKey(2) });
+      for (const service of ['mail', 'crawl'] as const) {
+        await restart(service, { ENCRYPTION_KEYS: [encryptionKey(2), encryptionKey(1)].join() });
+        expect(await first(service).command('re-encrypt')).toMatchObject({ code: 0 });
+        await restart(service, { ENCRYPTION_KEYS: encryptionKey(2) });
+      }
       expect(await statusesFor(token)).toEqual(works);
       expect(await statusesFor(await platform.login())).toEqual(works);
     });

@@ -15,7 +15,13 @@ export {
   factTypes,
   isAuditType,
 } from './event.js';
-export { factReportsSql, insertFactReportsOf, insertFactsOf, toIsoTime } from './sql.js';
+export {
+  factReportsSql,
+  insertCommandReports,
+  insertFactReportsOf,
+  insertFactsOf,
+  toIsoTime,
+} from './sql.js';
 export { explainProblem, describeProblem, isCertificateFault, type SmtpProblem } from './mail-problem.js';
 export { CRAWL_FACTS_SCOPE, FACTS_PATH, MAIL_FACTS_SCOPE, MAX_FACTS } from './protocol.js';
 export { createFactSender, startFactSender } from './sender.js';

@@ -1,3 +1,5 @@
+import { OPERATOR_ACTION } from './contracts.js';
+
 /** Writes a time in ISO 8601, as `Date.toISOString` does. */
 export const toIsoTime = (time: string): string =>
   `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
@@ -41,3 +43,16 @@ create index facts_due on facts (due_at, id);
 export const insertFactReportsOf = (source: string): string => `
   insert into facts (id, org_id, type, data, created_at, due_at)
   select id, org_id, type, data, at, at from ${source}`;
+
+/**
+ * Returns the insert that reports to the audit that an operator ran a command. `$1` is its name, `$2` the time.
+ *
+ * @param organisations - a select of the `org_id` of each organisation that it concerns.
+ */
+export const insertCommandReports = (organisations: string): string =>
+  insertFactReportsOf(`(
+    select uuid_v7($2::timestamptz) as id, org_id, 'audit.entry' as type, jsonb_build_object(
+        'action', '${OPERATOR_ACTION}', 'actorId', null, 'credential', null, 'address', null, 'userAgent', null,
+        'subjectId', org_id, 'reason', 'command', 'detail', jsonb_build_object('command', $1::text)) as data,
+      $2::timestamptz as at
+    from (${organisations}) concerned) as fact`);

@@ -67,8 +67,8 @@ export function createSecretBox(keys: readonly BoxKey[]) {
       );
     },
 
-    /** Whether the value was sealed with the key that `seal` uses. The value isn't opened for that. */
-    isSealedWithPrimaryKey: (sealed: string): boolean => sealed.startsWith(`${VERSION}.${sealing.id}.`),
+    /** What every value begins with that is sealed now. */
+    prefix: `${VERSION}.${sealing.id}.`,
   };
 }
 

@@ -1,9 +1,9 @@
 import {
   DEFAULT_INSTANCE,
   type FactType,
+  insertCommandReports,
   insertFactReportsOf,
   MAX_AUDITED_VALUE_LENGTH,
-  OPERATOR_ACTION,
 } from '@platform/events';
 import type pg from 'pg';
 import type { Act, ActName } from '../domain/act.js';
@@ -87,18 +87,11 @@ export const auditedInstance = (rows: string, subject: string) =>
 
 /** Stores that an operator ran a command, for the audit of every organisation that has crawls. */
 export const recordCommand = (
-  db: Pick<pg.ClientBase, 'query'>,
+  db: Pick<pg.ClientBase | pg.Pool, 'query'>,
   command: string,
   at: Date,
 ): Promise<unknown> =>
-  db.query(
-    `insert into facts (id, org_id, type, data, created_at, due_at)
-     select uuid_v7($2::timestamptz), org_id, 'audit.entry', jsonb_build_object(
-       'action', '${OPERATOR_ACTION}', 'actorId', null, 'credential', null, 'address', null, 'userAgent', null,
-       'subjectId', org_id, 'reason', 'command', 'detail', jsonb_build_object('command', $1::text)), $2::timestamptz, $2
-     from (select org_id from schedules union select org_id from runs) concerned`,
-    [command, at],
-  );
+  db.query(insertCommandReports('select org_id from schedules union select org_id from runs'), [command, at]);
 
 /** A connector is reported once a day; a daily run that starts a moment earlier than the day before counts. */
 const PERIOD = `interval '20 hours'`;

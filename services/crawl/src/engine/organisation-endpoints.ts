@@ -22,7 +22,8 @@ const MAX_ANSWER_BYTES = 65_536;
 /** To one origin. Each order may take as long as its run. */
 const MAX_CONNECTIONS = 256;
 
-const toContext = (id: string): string => `endpoint:${id}`;
+/** The context that binds sealed secrets to their endpoint. */
+export const endpointContext = (id: string): string => `endpoint:${id}`;
 
 export interface EndpointTest {
   readonly isOk: boolean;
@@ -64,7 +65,7 @@ export function createOrganisationEndpoints(options: {
   const egress = createEgress(options.allowedTargets, limits, createHostResolver());
 
   function openSecrets({ id, secretsSealed }: Pick<Endpoint, 'id' | 'secretsSealed'>): string {
-    return box.open(secretsSealed, toContext(id));
+    return box.open(secretsSealed, endpointContext(id));
   }
   const getSecrets = (endpoint: Endpoint): Buffer[] => readWebhookKeys(openSecrets(endpoint), clock());
 
@@ -95,7 +96,7 @@ export function createOrganisationEndpoints(options: {
       const { secret, secrets } = replaced
         ? replaceWebhookSecret(openSecrets(replaced), clock())
         : createWebhookSecrets();
-      return { secret, secretsSealed: box.seal(secrets, toContext(id)) };
+      return { secret, secretsSealed: box.seal(secrets, endpointContext(id)) };
     },
 
     /** @returns undefined when the endpoint was removed. */

@@ -1,5 +1,12 @@
 import { assertService, getPrincipal } from '@platform/auth';
-import { CRAWL_FACTS_SCOPE, FACTS_PATH, MAIL_FACTS_SCOPE, MAX_FACTS, ReportedFact } from '@platform/events';
+import {
+  CRAWL_FACTS_SCOPE,
+  FACTS_PATH,
+  MAIL_FACTS_SCOPE,
+  MAX_FACTS,
+  OPERATOR_ACTION,
+  ReportedFact,
+} from '@platform/events';
 import { type App, errorResponses } from '@platform/service-kit';
 import type { onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
@@ -15,6 +22,10 @@ const Facts = Type.Object(
 
 const toScope = ({ type }: ReportedFact): string =>
   type.startsWith('mail.') ? MAIL_FACTS_SCOPE : CRAWL_FACTS_SCOPE;
+
+/** Whether an operator has run a command, which each service reports of itself. */
+const isOfOperator = (fact: ReportedFact): boolean =>
+  fact.type === 'audit.entry' && fact.data.action === OPERATOR_ACTION;
 
 /** Refuses everybody else before the body is read. */
 const requireReporter: onRequestHookHandler = (request, _reply, done) => {
@@ -45,7 +56,8 @@ export function registerFactReports(app: App, ctx: ReportContext): void {
     },
     async (request) => {
       const { facts } = request.body;
-      for (const scope of new Set(facts.map(toScope))) assertService(getPrincipal(request), scope);
+      const ofService = facts.filter((fact) => !isOfOperator(fact));
+      for (const scope of new Set(ofService.map(toScope))) assertService(getPrincipal(request), scope);
       await storeReports(ctx, facts, request.id);
       return { stored: facts.length };
     },

@@ -39,7 +39,8 @@ const MINUTE_MS = 60_000;
 const OVERLAP_MS = DAY_MS;
 const SECRET_BYTES = 32;
 
-const toContext = (id: string): string => `hook:${id}`;
+/** The context that binds sealed secrets to their hook. */
+export const hookContext = (id: string): string => `hook:${id}`;
 
 const toItem = (hook: Hook): HookItem => ({
   hookId: hook.id,
@@ -73,7 +74,7 @@ export function createHookService(deps: {
   const { pool, clock, box, delayMs, onDueAt, log } = deps;
 
   function openSecrets({ id, secretsSealed }: Pick<Hook, 'id' | 'secretsSealed'>): string[] {
-    return JSON.parse(box.open(secretsSealed, toContext(id))) as string[];
+    return JSON.parse(box.open(secretsSealed, hookContext(id))) as string[];
   }
 
   /** Returns the secrets that are accepted now; none when they cannot be opened. */
@@ -105,7 +106,7 @@ export function createHookService(deps: {
         id,
         kind,
         description,
-        secretsSealed: box.seal(JSON.stringify([secret]), toContext(id)),
+        secretsSealed: box.seal(JSON.stringify([secret]), hookContext(id)),
         createdBy: actor.actorId,
         createdAt,
       };
@@ -119,7 +120,7 @@ export function createHookService(deps: {
       let secret = '';
       const rotated = await rotateHookSecrets(pool, key, { actor, at: new Date(clock()) }, (hook) => {
         secret = toSecret(hook.kind, given);
-        return box.seal(JSON.stringify([secret, ...openSecrets(hook).slice(0, 1)]), toContext(hook.id));
+        return box.seal(JSON.stringify([secret, ...openSecrets(hook).slice(0, 1)]), hookContext(hook.id));
       });
       if (!rotated) throw hookNotFound();
       return { ...toItem(rotated), secret };

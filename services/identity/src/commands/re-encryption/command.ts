@@ -48,7 +48,7 @@ export async function reencryptAll(db: pg.Pool, box: SecretBox): Promise<Record<
     let page: SealedValue[] = [];
     do {
       page = await findSealed(db, sealedColumns[name], page.at(-1)?.id, PAGE);
-      for (const value of page.filter(({ sealed }) => !box.isSealedWithPrimaryKey(sealed))) {
+      for (const value of page.filter(({ sealed }) => !sealed.startsWith(box.prefix))) {
         const resealed = box.seal(open(box, value, name), contexts[name](value.subject));
         if (await replaceSealed(db, sealedColumns[name], value, resealed)) counts[name] += 1;
       }

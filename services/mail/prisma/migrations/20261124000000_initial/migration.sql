@@ -165,3 +165,10 @@ create table facts (
   due_at timestamptz(3) not null
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 create index facts_due on facts (due_at, id);
+
+-- Creates a UUIDv7 of the time (RFC 9562): ids of audit entries are in the order of time. The version of a random one is
+-- raised from 4 to 7 by its bits 52 and 53.
+create function uuid_v7(at timestamptz) returns uuid language sql volatile as $$
+  select encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+    placing substring(int8send((extract(epoch from at) * 1000)::bigint) from 3) from 1 for 6), 52, 1), 53, 1), 'hex')::uuid
+$$;

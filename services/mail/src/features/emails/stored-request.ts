@@ -27,11 +27,12 @@ const PIECE_BYTES = 1_048_576;
 export const isStoredInline = ({ attachments = [] }: EmailContent): boolean =>
   attachments.reduce((sum, { content }) => sum + content.length, 0) <= MAX_INLINE_LENGTH;
 
-const toRequestContext = (id: string): string => `request ${id}`;
+/** The context that binds a sealed request to its mail. */
+export const requestContext = (id: string): string => `request ${id}`;
 
 /** @returns undefined when no key opens it. */
 export const openRequest = (box: SecretBox, id: string, sealed: string): StoredRequest | undefined =>
-  openJson(box, sealed, toRequestContext(id)) as StoredRequest | undefined;
+  openJson(box, sealed, requestContext(id)) as StoredRequest | undefined;
 
 export function sealRequest(
   box: SecretBox,
@@ -40,18 +41,18 @@ export function sealRequest(
   attachments: readonly DecodedAttachment[],
 ): string {
   const { body, smtp } = request;
-  if (isStoredInline(body))
-    return sealJson(box, { body, smtp } satisfies StoredRequest, toRequestContext(id));
+  if (isStoredInline(body)) return sealJson(box, { body, smtp } satisfies StoredRequest, requestContext(id));
   const { attachments: _stored, ...rest } = body;
   const files = attachments.map(({ filename, contentType, content }) => ({
     filename,
     contentType,
     bytes: content.length,
   }));
-  return sealJson(box, { body: rest, smtp, files } satisfies StoredRequest, toRequestContext(id));
+  return sealJson(box, { body: rest, smtp, files } satisfies StoredRequest, requestContext(id));
 }
 
-const toPieceContext = (id: string, attachment: number, piece: number): string =>
+/** The context that binds a sealed piece of an attachment to its place. */
+export const pieceContext = (id: string, attachment: number | string, piece: number | string): string =>
   `attachment ${id} ${attachment} ${piece}`;
 
 /** Encrypts attachments one piece at a time, each in a separate turn of the event loop. */
@@ -64,7 +65,7 @@ export async function* sealAttachments(
     for (let piece = 0; piece * PIECE_BYTES < content.length; piece += 1) {
       await nextTurn();
       const bytes = content.subarray(piece * PIECE_BYTES, (piece + 1) * PIECE_BYTES);
-      yield { attachment, piece, sealed: box.sealBytes(bytes, toPieceContext(id, attachment, piece)) };
+      yield { attachment, piece, sealed: box.sealBytes(bytes, pieceContext(id, attachment, piece)) };
     }
 }
 
@@ -79,6 +80,6 @@ export async function* openAttachment(
   for (let piece = 0; piece * PIECE_BYTES < bytes; piece += 1) {
     const sealed = await find(piece);
     if (!sealed) throw new Error('An attachment of the mail is no longer stored');
-    yield box.openBytes(sealed, toPieceContext(id, attachment, piece));
+    yield box.openBytes(sealed, pieceContext(id, attachment, piece));
   }
 }

@@ -43,6 +43,10 @@ interface KnownToken {
   readonly expiresAt: number;
 }
 
+/** The context that binds a sealed token to its organisation and sign-in. */
+export const tokenContext = (what: 'access' | 'refresh', { orgId, fingerprint }: TokenKey): string =>
+  `${what} token ${orgId} ${fingerprint}`;
+
 /** A configuration whose service signs in with access tokens. */
 type OauthConfiguration = SmtpConfiguration & { readonly username: string; readonly oauth: SmtpOauth };
 
@@ -67,13 +71,12 @@ export function createSmtpTokens(deps: {
       .update(JSON.stringify([username, oauth]))
       .digest('base64url'),
   });
-  const toContext = ({ orgId, fingerprint }: TokenKey, what: string) =>
-    `${what} token ${orgId} ${fingerprint}`;
-  const seal = (key: TokenKey, what: string, value: string) => sealJson(box, { value }, toContext(key, what));
-  const open = (key: TokenKey, what: string, sealed: string | null): string | undefined =>
+  const seal = (key: TokenKey, what: 'access' | 'refresh', value: string) =>
+    sealJson(box, { value }, tokenContext(what, key));
+  const open = (key: TokenKey, what: 'access' | 'refresh', sealed: string | null): string | undefined =>
     sealed === null
       ? undefined
-      : (openJson(box, sealed, toContext(key, what)) as { value: string } | undefined)?.value;
+      : (openJson(box, sealed, tokenContext(what, key)) as { value: string } | undefined)?.value;
 
   function toKnown(key: TokenKey, row: TokenRow | undefined): KnownToken | undefined {
     const accessToken = open(key, 'access', row?.sealedToken ?? null);

@@ -46,11 +46,12 @@ function toKeptContent({
   };
 }
 
-const toContext = (mailId: string): string => `content ${mailId}`;
+/** The context that binds sealed content to its mail. */
+export const contentContext = (mailId: string): string => `content ${mailId}`;
 
 export const sealContent = (box: SecretBox, mailId: string, content: Content): string =>
-  sealJson(box, toKeptContent(content), toContext(mailId));
+  sealJson(box, toKeptContent(content), contentContext(mailId));
 
 /** @returns undefined when no key opens it. */
 export const openContent = (box: SecretBox, mailId: string, sealed: string): KeptContent | undefined =>
-  openJson(box, sealed, toContext(mailId)) as KeptContent | undefined;
+  openJson(box, sealed, contentContext(mailId)) as KeptContent | undefined;
