@@ -269,6 +269,17 @@ export const placeGroups: readonly PlaceGroup[] = [
             isForAdmins: true,
             load: () => import('./screens/organisation/members.tsx'),
           },
+          {
+            path: '/organisation/groups',
+            label: text.views.groups,
+            isForAdmins: true,
+            load: () => import('./screens/groups/groups.tsx'),
+          },
+          {
+            path: '/organisation/groups/$groupId',
+            isForAdmins: true,
+            load: () => import('./screens/groups/group.tsx'),
+          },
         ],
       },
       {

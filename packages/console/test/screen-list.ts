@@ -17,6 +17,7 @@ export const SCREENS = [
   ['/mails/brand', 'Brand'],
   ['/mails/smtp', 'SMTP server'],
   ['/organisation/members', 'Members'],
+  ['/organisation/groups', 'Groups'],
   ['/organisation/sign-in', 'Sign-in'],
   ['/organisation/tokens', 'All tokens'],
   ['/organisation/applications', 'Applications'],

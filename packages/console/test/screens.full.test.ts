@@ -111,6 +111,13 @@ describeWith('chromium', 'every screen', () => {
   const detailPaths: string[] = [];
   let revokedId = '';
 
+  async function createGroup(name: string, member: string): Promise<string> {
+    const { call } = using.platform;
+    const { group } = await call<{ group: { id: string } }>('POST', '/api/v1/groups', { name });
+    await call('PUT', `/api/v1/groups/${group.id}/members/${member}`);
+    return group.id;
+  }
+
   beforeAll(async () => {
     const { url, call, admin } = using.platform;
     const scopes = ['crawl:read', 'crawl:write', 'user:read', 'pat:read'];
@@ -127,6 +134,7 @@ describeWith('chromium', 'every screen', () => {
       revokedId = token.id;
       if (name === LONG_WORD)
         detailPaths.push(
+          `/organisation/groups/${await createGroup(name, serviceAccount.id)}`,
           `/account/tokens/${token.id}`,
           `/organisation/applications/${application.clientId}`,
           `/organisation/service-accounts/${serviceAccount.id}`,

@@ -116,8 +116,8 @@ describeWith('chromium', 'the getting-started page', () => {
     // GRP-7: in the words of the answers, on the page of the connector as well.
     await page.getByText(/^support_2 has not been crawled yet; crawls fail since \w+day\.$/).waitFor();
     await page.getByRole('link', { name: 'All sources' }).click();
-    await page.getByRole('row', { name: /^Support desk 2/ }).getByText('Failing').waitFor();
-    await page.getByRole('row', { name: /^Support desk 2/ }).getByRole('link').click();
+    await page.getByRole('listitem').filter({ hasText: 'Support desk 2' }).getByText('Failing').waitFor();
+    await page.getByRole('link', { name: 'Open: Support desk 2' }).click();
     await page.getByText(/^support_2 has not been crawled yet; crawls fail since/).waitFor();
     await page.goto(url);
     // Who has joined needs nobody.

@@ -51,6 +51,7 @@ const matches = (query: string, ...words: readonly string[]): boolean =>
 const actions: readonly (Omit<Target, 'icon'> & { readonly isForAdmins?: boolean })[] = [
   { id: 'new-token', label: t.newToken, to: '/account/tokens?do=new' },
   { id: 'invite', label: t.invite, to: '/organisation/members?do=new', isForAdmins: true },
+  { id: 'new-group', label: t.newGroup, to: '/organisation/groups?do=new', isForAdmins: true },
   { id: 'schedule', label: t.schedule, to: '/crawls?do=new', isForAdmins: true },
   { id: 'new-account', label: t.newAccount, to: '/organisation/service-accounts?do=new', isForAdmins: true },
   {

@@ -169,7 +169,7 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
   [asPerson('pat:write'), ['createToken', 'editOwnToken', 'revokeOwnToken', 'rotateToken']],
   [withToken, ['getOwnCredential', 'revokeOwnCredential']],
   [{ ...withToken, ...forPeople, scope: 'pat:write' }, ['rotateOwnCredential']],
-  [asAdmin('user:read'), ['listUsers', 'listGroups', 'getGroup', 'listGroupMembers']],
+  [asAdmin('user:read'), ['listUsers', 'listGroups', 'getGroup', 'listGroupMembers', 'listGroupUses']],
   [
     asAdmin('user:write'),
     [

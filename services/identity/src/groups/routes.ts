@@ -1,5 +1,6 @@
 import { getAccount, requireScopes } from '@platform/auth';
 import { type App, errorResponses, ListPageOf, Message } from '@platform/service-kit';
+import { Type } from 'typebox';
 import { requireAdminRole } from '../base/authority.js';
 import { getCaller } from '../base/caller/actor.js';
 import { always } from '../base/confirmation.js';
@@ -12,6 +13,7 @@ import {
   GroupPath,
   GroupQuery,
   GroupResponse,
+  GroupUse,
   MemberPath,
   MemberQuery,
   MembersBody,
@@ -26,6 +28,7 @@ import {
   type GroupsContext,
   listGroupMembers,
   listGroups,
+  listGroupUses,
   removeGroup,
   removeGroupMembers,
 } from './service.js';
@@ -79,6 +82,21 @@ function groupRoutes(app: App, ctx: GroupsContext): void {
       },
     },
     async (request) => ({ group: await getGroup(ctx, getAccount(request), request.params.groupId) }),
+  );
+  app.get(
+    `${base}/:groupId/uses`,
+    {
+      onRequest: read,
+      schema: {
+        operationId: 'listGroupUses',
+        tags,
+        summary:
+          'The mounted servers and tools that are limited to a group, beginning with those of it alone',
+        params: GroupPath,
+        response: { 200: Type.Object({ data: Type.Array(GroupUse) }), ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => ({ data: await listGroupUses(ctx, getAccount(request), request.params.groupId) }),
   );
   app.patch(
     `${base}/:groupId`,

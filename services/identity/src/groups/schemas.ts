@@ -34,6 +34,17 @@ export const Group = Type.Object(
 export type Group = Type.Static<typeof Group>;
 export const GroupResponse = Type.Object({ group: Group });
 
+export const GroupUse = Type.Object(
+  {
+    serverId: Id,
+    server: Type.String(),
+    tool: Nullable(Type.String(), 'As the tool endpoint lists it; null for all tools of the server.'),
+    isOnly: Type.Boolean({ description: 'Whether nobody could use it any more without the group.' }),
+  },
+  { title: 'GroupUse' },
+);
+export type GroupUse = Type.Static<typeof GroupUse>;
+
 export const GroupQuery = searchBy('Part of the name or of the external id, in any case.');
 export type GroupQuery = Type.Static<typeof GroupQuery>;
 

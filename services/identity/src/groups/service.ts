@@ -41,14 +41,15 @@ import type {
   Group,
   GroupMember,
   GroupQuery,
+  GroupUse,
   MemberQuery,
   RemoveGroupQuery,
 } from './schemas.js';
 
 /** What is limited to groups, elsewhere in the service. */
 export interface GroupUses {
-  /** Finds what nobody could use any more without the group. */
-  readonly findClosed: (tx: Transaction, orgId: string, groupId: string) => Promise<string[]>;
+  /** Finds what is limited to the group, beginning with what is limited to it alone. */
+  readonly find: (db: Prisma | Transaction, orgId: string, groupId: string) => Promise<GroupUse[]>;
   /** Takes the group from everything that is limited to it. */
   readonly release: (tx: Transaction, orgId: string, groupId: string) => Promise<void>;
 }
@@ -117,6 +118,16 @@ export function listGroups(
 export const getGroup = async ({ prisma }: GroupsContext, { orgId }: Reader, id: string): Promise<Group> =>
   describe(prisma, await requireGroup(prisma, orgId, id));
 
+/** Lists the servers and tools that are limited to a group. @throws AppError 404. */
+export async function listGroupUses(
+  { prisma, uses }: GroupsContext,
+  { orgId }: Reader,
+  id: string,
+): Promise<GroupUse[]> {
+  await requireGroup(prisma, orgId, id);
+  return uses.find(prisma, orgId, id);
+}
+
 /** @throws AppError 400 TOO_MANY_GROUPS; 409 NAME_TAKEN. */
 export const createGroup = (
   ctx: GroupsContext,
@@ -179,7 +190,8 @@ export const removeGroup = (
     const { orgId } = caller;
     await lockGroups(tx, orgId);
     const before = await requireGroup(tx, orgId, id);
-    const closed = await ctx.uses.findClosed(tx, orgId, id);
+    const uses = await ctx.uses.find(tx, orgId, id);
+    const closed = uses.flatMap(({ server, tool, isOnly }) => (isOnly ? [tool ?? server] : []));
     if (closed.length > 0 && !force) throw groupInUse(closed);
     await ctx.uses.release(tx, orgId, id);
     await deleteGroup(tx, id);

@@ -1,12 +1,11 @@
 import { knowledge as t } from '#text/knowledge';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Badge } from '../../ui/badge.tsx';
-import { getConnectorName, toConnectorKey } from '../../ui/connector-name.ts';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
-import { type Source, sourcesQuery, stateTones } from './api.ts';
+import { type Source, sourcesQuery } from './api.ts';
+import { SourceRows } from './source-rows.tsx';
 
 const SHOWN = 3;
 
@@ -29,16 +28,7 @@ export function HomeKnowledge() {
           {t.home.fresh(data.length)} {t.home.oldest} <Time at={findOldest(data)} />.
         </p>
       ) : (
-        <ul className="settings concerns">
-          {stale.slice(0, SHOWN).map((source) => (
-            <li key={toConnectorKey(source)}>
-              <div>
-                <h3>{getConnectorName(toConnectorKey(source))}</h3>
-                <p>{source.text}</p>
-              </div>
-              <Badge tone={stateTones[source.state]}>{t.states[source.state]}</Badge>
-            </li>
-          ))}
+        <SourceRows sources={stale.slice(0, SHOWN)}>
           {stale.length > SHOWN && (
             <li>
               <div>
@@ -46,7 +36,7 @@ export function HomeKnowledge() {
               </div>
             </li>
           )}
-        </ul>
+        </SourceRows>
       )}
     </Section>
   );

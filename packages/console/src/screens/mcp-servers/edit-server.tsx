@@ -7,6 +7,7 @@ import { CheckboxGroup, Label, Text } from 'react-aria-components';
 import { Advanced, CheckboxRow, SelectInput, TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { readSecret, SecretInput } from '../../ui/secret-input.tsx';
+import { AccessInput, readAccess } from '../groups/access-input.tsx';
 import { findInvalidLine, readRules, writeRules } from './rules.ts';
 import { type Claim, claims, type CredentialKind, type GroupValue, type Server } from './api.ts';
 
@@ -73,6 +74,7 @@ const readFields = (form: FormData) => ({
   name: readText(form, 'name'),
   url: readText(form, 'url'),
   rules: readRules(readText(form, 'rules')),
+  ...readAccess(form),
   connectors: readText(form, 'connectors')
     .split(/[\s,]+/)
     .filter(Boolean) as Server['connectors'],
@@ -182,6 +184,7 @@ function ServerFields({ server }: { server?: Server }) {
       )}
       {kind === 'assertion' && <ClaimFields credential={server?.credential} />}
       {kind === 'personal' && <PersonalFields credential={server?.credential} />}
+      <AccessInput allowed={server?.allowedGroups ?? null} />
       {server && rules}
       <TextInput
         name="connectors"

@@ -1,3 +1,5 @@
+import { access as accessText } from '#text/access';
+import { groups } from '#text/groups';
 import { mcpServers as t } from '#text/mcp-servers';
 import { text } from '#text/shared';
 import { useQuery } from '@tanstack/react-query';
@@ -11,6 +13,7 @@ import { DetailPage } from '../../ui/detail-page.tsx';
 import { DangerZone, Facts, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
+import { describeAccess } from '../groups/describe-access.ts';
 import { ServerState } from './mcp-servers.tsx';
 import { reveal } from './reveal.ts';
 import { writeRules } from './rules.ts';
@@ -21,7 +24,11 @@ import { Tools } from './tools.tsx';
 
 const EditServer = lazyPart(async () => (await import('./edit-server.tsx')).EditServer);
 const SwitchServer = lazyPart(async () => (await import('./change-server.tsx')).SwitchServer);
+const WhoCan = lazyPart(async () => (await import('../access/who-can.tsx')).WhoCan);
 const RemoveServer = lazyPart(async () => (await import('./change-server.tsx')).RemoveServer);
+
+/** A server has tools that read and tools that write. */
+const SERVER_ACTIONS = ['kb:read', 'semantic:write'];
 
 type Dialog = 'edit' | 'switch' | 'remove';
 
@@ -49,6 +56,11 @@ export function Screen() {
       {server && <ServerTest key={server.url} serverId={serverId} />}
       <Tools serverId={serverId} />
       {server?.credential.kind === 'personal' && <Connected serverId={serverId} />}
+      {server && (
+        <Section title={accessText.title}>
+          <WhoCan resource={{ type: 'server', id: server.name }} actions={SERVER_ACTIONS} />
+        </Section>
+      )}
       {server && server.leftOut.length > 0 && <LeftOut of={server.leftOut} />}
       {server && (
         <DangerZone
@@ -104,6 +116,7 @@ const ServerFacts = ({ server }: { server: Server }) => (
         t.columns.refreshed,
         server.refreshedAt === null ? text.never : <Time key="refreshed" at={server.refreshedAt} />,
       ],
+      [groups.access.label, describeAccess(server.allowedGroups)],
       [t.credential, t.credentials[server.credential.kind]],
       ...(server.credential.kind === 'personal'
         ? [

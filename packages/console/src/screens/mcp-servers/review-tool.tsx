@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { ModalDialog } from '../../ui/dialogs.tsx';
 import { SelectInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
+import { AccessInput, readAccess } from '../groups/access-input.tsx';
 import { reveal } from './reveal.ts';
 import type { ToolDetail } from './api.ts';
 
@@ -87,7 +88,7 @@ function Decision({ serverId, tool, onClose }: DecisionProps) {
     <ActionForm
       action={isWaiting ? t.approve : t.save}
       changes={['mcp-servers']}
-      act={() =>
+      act={(form) =>
         unwrap(
           identity.PATCH('/api/v1/mcp-servers/{id}/tools', {
             params: { path: { id: serverId } },
@@ -96,6 +97,7 @@ function Decision({ serverId, tool, onClose }: DecisionProps) {
                 {
                   name,
                   scope: scope === 'rules' ? null : scope,
+                  ...readAccess(form),
                   // Names what is shown here: should it change meanwhile, nothing is approved.
                   ...(isWaiting && hash !== null && { approve: hash }),
                 },
@@ -115,6 +117,7 @@ function Decision({ serverId, tool, onClose }: DecisionProps) {
       ))}
       <Definition tool={tool} />
       <SelectInput<Scope> label={t.scope} value={scope} options={scopeOptions} onChange={setScope} />
+      <AccessInput allowed={tool.allowedGroups} />
     </ActionForm>
   );
 }

@@ -1,3 +1,4 @@
+import { access } from '#text/access';
 import { mcpServers } from '#text/mcp-servers';
 import { useMemo, useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
@@ -8,9 +9,12 @@ import { ListView } from '../../ui/list-page.tsx';
 import { createMenuColumn } from '../../ui/menu.tsx';
 import { Empty, Section } from '../../ui/page.tsx';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
+import { describeAccess } from '../groups/describe-access.ts';
 import type { Tool } from './api.ts';
 
 const ReviewTool = lazyPart(async () => (await import('./review-tool.tsx')).ReviewTool);
+
+const ToolAccess = lazyPart(async () => (await import('../access/tool-access.tsx')).ToolAccess);
 
 const t = mcpServers.tools;
 const tones = { new: 'notice', changed: 'notice', approved: 'good', withdrawn: 'neutral' } as const;
@@ -40,23 +44,39 @@ const readColumns: readonly DataColumn<Tool>[] = [
     id: 'scope',
     label: t.columns.scope,
     isSecondary: true,
-    render: ({ effectiveScope }) =>
-      effectiveScope === null ? `${t.hidden}: ${t.hiddenHint}` : <code>{effectiveScope}</code>,
+    render: ({ effectiveScope, allowedGroups }) =>
+      effectiveScope === null ? (
+        `${t.hidden}: ${t.hiddenHint}`
+      ) : (
+        <span className="stack">
+          <code>{effectiveScope}</code>
+          {allowedGroups !== null && <small>{describeAccess(allowedGroups)}</small>}
+        </span>
+      ),
   },
 ];
 
-const createColumns = (review: (tool: Tool) => void): readonly DataColumn<Tool>[] => [
+interface ToolDialog {
+  readonly kind: 'review' | 'access';
+  readonly tool: Tool;
+}
+
+const createColumns = (open: (dialog: ToolDialog) => void): readonly DataColumn<Tool>[] => [
   ...readColumns,
   createMenuColumn<Tool>({
     getName: ({ name }) => name,
-    listActions: (tool) => [{ label: t.review, run: () => review(tool) }],
+    listActions: (tool) => [
+      { label: t.review, run: () => open({ kind: 'review', tool }) },
+      { label: access.open, run: () => open({ kind: 'access', tool }) },
+    ],
   }),
 ];
 
 /** The tools that a server offers, and which of them agents see. */
 export function Tools({ serverId }: { serverId: string }) {
-  const [reviewed, setReviewed] = useState<Tool>();
-  const columns = useMemo(() => createColumns(setReviewed), []);
+  const [dialog, setDialog] = useState<ToolDialog>();
+  const close = (): void => setDialog(undefined);
+  const columns = useMemo(() => createColumns(setDialog), []);
   const list = useList({
     key: ['mcp-servers', 'tools', serverId],
     async load(cursor, signal) {
@@ -73,8 +93,11 @@ export function Tools({ serverId }: { serverId: string }) {
         getId={({ name }) => name}
         empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
       />
-      {reviewed && (
-        <ReviewTool serverId={serverId} name={reviewed.name} onClose={() => setReviewed(undefined)} />
+      {dialog?.kind === 'review' && (
+        <ReviewTool serverId={serverId} name={dialog.tool.name} onClose={close} />
+      )}
+      {dialog?.kind === 'access' && (
+        <ToolAccess name={dialog.tool.mountedName} scope={dialog.tool.effectiveScope} onClose={close} />
       )}
     </Section>
   );

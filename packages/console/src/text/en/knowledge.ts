@@ -1,9 +1,15 @@
 import { createTexts } from '../isolate.ts';
+import { LOCALE } from './shared.ts';
+
+const list = new Intl.ListFormat(LOCALE);
 
 /** The texts of what agents know, and how old it is. */
 export const knowledge = createTexts({
   intro: 'The sources of what agents can search, and how old they are. Answers of tools say the same.',
-  columns: { source: 'Source', age: 'Age', servers: 'Searched with', completed: 'Last crawled' },
+  sources: 'Sources',
+  open: 'Open',
+  openSource: (name: string) => `Open: ${name}`,
+  searchedWith: (servers: readonly string[]) => `Searched with: ${list.format(servers)}`,
   states: {
     fresh: 'Fresh',
     late: 'Late',
@@ -21,7 +27,7 @@ export const knowledge = createTexts({
     title: 'Knowledge',
     all: 'All sources',
     fresh: (count: number) =>
-      count === 1 ? 'What agents know is fresh.' : `What agents know is fresh, in all ${count} sources.`,
+      count === 1 ? 'What agents know is fresh.' : `What agents know is fresh, in ${count} sources.`,
     oldest: 'The oldest was last crawled',
     more: (count: number) => (count === 1 ? 'And one more source' : `And ${count} more sources`),
   },

@@ -11,6 +11,7 @@ export const palette = createTexts({
   connectors: 'Connectors',
   nothing: 'Nothing matches. Names, owners and addresses are searched.',
   newToken: 'Create a token',
+  newGroup: 'Create a group',
   invite: 'Invite a member',
   schedule: 'Schedule a connector',
   newAccount: 'Create a service account',

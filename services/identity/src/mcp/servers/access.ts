@@ -1,5 +1,6 @@
 import { groupNotFound } from '../../groups/errors.js';
 import { findGroupReferences } from '../../groups/queries.js';
+import type { GroupUse } from '../../groups/schemas.js';
 import type { GroupUses } from '../../groups/service.js';
 import type { GroupReference } from '../../members/members/schemas.js';
 import type { Prisma, Transaction } from '../../resources.js';
@@ -58,17 +59,24 @@ export const toAuditedGroups = (access: StoredAccess, groups: GroupsById): strin
     ?.map(({ name }) => name)
     .join(', ') ?? null;
 
-/** What depends on a group that is removed. */
+/** An administrator who limits more tools than this to one group limits their server instead. */
+const MAX_USES = 1_000;
+
+/** What is limited to a group. */
 export const groupUses: GroupUses = {
-  async findClosed(tx, orgId, groupId) {
-    const rows = await tx.$queryRaw<{ name: string; tool: string | null }[]>`
-      select name, null as tool from mcp_servers
-      where org_id = ${orgId}::uuid and is_limited and allowed_groups = array[${groupId}::uuid]
+  async find(db, orgId, groupId) {
+    const rows = await db.$queryRaw<GroupUse[]>`
+      select id::text as "serverId", name as server, null as tool, allowed_groups = array[${groupId}::uuid] as "isOnly"
+      from mcp_servers where org_id = ${orgId}::uuid and is_limited and ${groupId}::uuid = any(allowed_groups)
       union all
-      select s.name, t.name from mcp_tools t join mcp_servers s on s.id = t.server_id
-      where t.org_id = ${orgId}::uuid and t.is_limited and t.allowed_groups = array[${groupId}::uuid]
-      order by name, tool nulls first`;
-    return rows.map(({ name, tool }) => (tool === null ? name : toMountedName(name, tool)));
+      select s.id::text, s.name, t.name, t.allowed_groups = array[${groupId}::uuid]
+      from mcp_tools t join mcp_servers s on s.id = t.server_id
+      where t.org_id = ${orgId}::uuid and t.is_limited and ${groupId}::uuid = any(t.allowed_groups)
+      order by "isOnly" desc, server, tool nulls first limit ${MAX_USES}`;
+    return rows.map((use) => ({
+      ...use,
+      tool: use.tool === null ? null : toMountedName(use.server, use.tool),
+    }));
   },
 
   async release(tx, orgId, groupId) {

@@ -135,6 +135,20 @@ test('MCP-31 an unknown group and one of another organisation are 404, and nothi
   expect(await listMounted(outside.agent)).toEqual(BOTH);
 });
 
+test('GRP-8 a group names what is limited to it, beginning with what is limited to it alone', async () => {
+  const other = await createGroup(inside.id);
+  await limit([group, other]);
+  await limitTool('search', [group]);
+  const uses = async (id: string) => (await groups('GET', `/${id}/uses`)).body.data as object[];
+  const own = { serverId: server, server: 'wiki' };
+  expect(await uses(group)).toEqual([
+    { ...own, tool: 'wiki__search', isOnly: true },
+    { ...own, tool: null, isOnly: false },
+  ]);
+  expect(await uses(other)).toEqual([{ ...own, tool: null, isOnly: false }]);
+  expect((await groups('GET', `/${UNKNOWN_ID}/uses`)).status).toBe(404);
+});
+
 test('MCP-32 removing the last group of a tool says what it closes, and closes it when forced', async () => {
   const other = await createGroup(inside.id);
   await limit([group, other]);
