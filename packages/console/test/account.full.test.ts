@@ -1,9 +1,22 @@
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describeWith } from '@platform/testing';
 import { Secret, TOTP } from 'otpauth';
 import { appFields, connectApp } from '../screenshots/connect-app.mjs';
-import { findBarriers, useConsole } from './console.js';
+import { findBarriers, findBarriersInLooks, useConsole } from './console.js';
 import { expectSoundDialog } from './dialog-checks.js';
+
+/** A receiver that repeats whatever it is sent, and so each challenge. */
+async function startEcho() {
+  const server = createServer((request, response) => void request.pipe(response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
 
 const NEW_PASSWORD = 'a-new-and-longer-passphrase';
 
@@ -109,6 +122,60 @@ describeWith('chromium', 'the screens of one’s own account', () => {
       .waitFor();
     await page.getByRole('button', { name: 'End the connection', exact: true }).click();
     await page.getByText('No application acts for anybody').waitFor();
+  });
+
+  test('UI-22, UI-23 shows which events agents are sent to oneself and to administrators, and stops them', async () => {
+    const { call, admin } = using.platform;
+    const receiver = await startEcho();
+    const follow = createFollow(receiver.url);
+    await follow('Wiki reader', 'documents.changed', { connector: 'wiki_1' });
+    await follow('Night watch', 'crawl.failing', { connector: 'wiki_1', minFailures: 3 });
+    const page = await using.open('/account/apps');
+    const table = page.getByRole('region', { name: 'Events that agents follow' });
+    const row = table.getByRole('row').filter({ hasText: 'Documents changed' });
+    await row.getByText('for Wiki reader').waitFor();
+    await row.getByText(new URL(receiver.url).host).waitFor();
+    await row.getByText('None in the last three days').waitFor();
+    expect(await findBarriersInLooks(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Actions for Documents changed' }).click();
+    await page.getByRole('menuitem', { name: 'Stop…' }).click();
+    await page.getByRole('heading', { name: /Stop sending events to 127/ }).waitFor();
+    await expectSoundDialog(page);
+    await page.getByRole('button', { name: 'Stop', exact: true }).click();
+    await page.getByText('“Documents changed” is not sent any more.').waitFor();
+    await row.waitFor({ state: 'detached' });
+
+    // UI-23 An administrator sees and stops what is sent to everybody's agents.
+    await page.getByRole('link', { name: 'Everyone’s' }).click();
+    await page.waitForURL(/\/organisation\/apps/);
+    await table.getByRole('row').filter({ hasText: 'for Night watch' }).getByText(admin.email).waitFor();
+    await page
+      .getByRole('button', { name: /Actions for/ })
+      .last()
+      .click();
+    await page.getByRole('menuitem', { name: 'Stop…' }).click();
+    await page.getByRole('heading', { name: /Stop sending events of Administrator to/ }).waitFor();
+    await page.getByRole('button', { name: 'Stop', exact: true }).click();
+    await table.waitFor({ state: 'detached' });
+    expect(await call('GET', '/api/v1/events/subscriptions/admin')).toMatchObject({ data: [] });
+    await receiver.close();
+
+    /** Lets an agent subscribe, with a token of the administrator. */
+    function createFollow(url: string) {
+      return async (name: string, event: string, args: object) => {
+        type Created = { token: { accessToken: string } };
+        const fields = { name, scopes: ['crawl:read'] };
+        const { token } = await call<Created>('POST', '/api/v1/personal-access-tokens', fields);
+        const delivery = { mode: 'webhook', url, secret: `whsec_${randomBytes(32).toString('base64')}` };
+        const params = { name: event, arguments: args, delivery };
+        const response = await fetch(`${using.platform.url}/mcp`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token.accessToken}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'events/subscribe', params }),
+        });
+        expect(await response.json()).toMatchObject({ result: { truncated: false } });
+      };
+    }
   });
 
   test('sets an authenticator app up, and copies, saves and prints the recovery codes', async () => {

@@ -31,7 +31,7 @@ import { registerKnowledge } from './knowledge/routes.js';
 import { registerMcpServers } from './mcp/servers/feature.js';
 import { discoveryRoutes } from './mcp/discovery/routes.js';
 import { registerMcp } from './mcp/endpoint/feature.js';
-import { createEvents } from './mcp/events/feature.js';
+import { registerEvents } from './mcp/events/feature.js';
 import { registerApplications } from './oauth/applications/routes.js';
 import { registerConsent } from './oauth/consent/routes.js';
 import type { FetchDocument } from './oauth/provider/document-fetch.js';
@@ -159,7 +159,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     signClaims: keys.signClaims,
   });
   const mcpSettings = toMcpSettings(config);
-  const events = createEvents({
+  const events = registerEvents(app, {
     ...common,
     destinations,
     findCredentials: (orgId, kind, ids) =>

@@ -271,6 +271,13 @@ export async function createCallers() {
       hooks[path] = (await create(`${path}/hooks`, { kind: 'github' })).data.hookId as string;
     const ownRun = runs[`${crawls}/chat_1`] ?? '';
     const tokens = [(await createToken(member.session, ['user:read'])).id, accountToken.id];
+    const [subscription] = await execute(
+      `insert into fact_destinations (id, org_id, form, url, description, types, secret_sealed, position, served_at, created_at,
+         subscription_key, owner_id, credential_kind, credential_id, event, arguments, ends_at)
+       select gen_random_uuid(), org_id, 'subscription', 'https://agent.example/', '', '{}', '', 0, now(), now(), id::text, owner_id,
+         'pat', id, 'documents.changed', '{}', now() + interval '1 day' from personal_access_tokens where id = $1 returning id`,
+      tokens.slice(0, 1),
+    );
     const { group } = await create('/api/v1/groups', { name: `Engineering ${tag}` });
     await create(`/api/v1/groups/${group.id}/members`, { members: [member.id] });
     return [
@@ -286,6 +293,7 @@ export async function createCallers() {
       { path: '/api/v1/connected-apps', ids: { id: await find('/api/v1/connected-apps') } },
       { path: servers, ids: { id: server.id, tool: 'search', accountId: account.id } },
       { path: destinations, ids: { id: destinationId, deliveryId: delivery?.['id'] ?? '' } },
+      { path: '/api/v1/events/subscriptions', ids: { id: subscription?.['id'] ?? '' } },
       { path: '/api/v1/auth/second-factor/passkeys', ids: { id: passkey?.['id'] ?? '' } },
       { path: '/api/v1/organisation/identity-provider/domains', ids: { domain } },
       { path: suppressions, ids: { id: suppression.id } },

@@ -10,6 +10,7 @@ import { Empty } from '../../ui/page.tsx';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import type { OwnedApp } from './api.ts';
 import { clientColumn, createUseColumns, foldApp } from './app-columns.tsx';
+import { AllSubscriptions } from './subscriptions.tsx';
 
 const EndApp = lazyPart(async () => (await import('./end-app.tsx')).EndApp);
 
@@ -70,6 +71,7 @@ export function Screen() {
         </Empty>
       }
     >
+      <AllSubscriptions />
       {ending && <EndApp app={ending} owner={ending.owner.fullName} onClose={() => setEnding(undefined)} />}
     </ListPage>
   );

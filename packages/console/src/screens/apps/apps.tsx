@@ -9,6 +9,7 @@ import { Empty, Page } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import type { ConnectedApp } from './api.ts';
 import { clientColumn, createUseColumns, foldOwnApp } from './app-columns.tsx';
+import { OwnSubscriptions } from './subscriptions.tsx';
 
 const EndApp = lazyPart(async () => (await import('./end-app.tsx')).EndApp);
 
@@ -33,6 +34,7 @@ export function Screen() {
           />
         )}
       </QueryView>
+      <OwnSubscriptions />
       {ending && <EndApp app={ending} onClose={() => setEnding(undefined)} />}
     </Page>
   );

@@ -32,4 +32,30 @@ export const apps = createTexts({
     'An agent that signs in with your browser appears here, with what it may do and the way to end it.',
   allEmptyTitle: 'No application acts for anybody',
   allEmptyAdvice: 'Each that a member connects in the browser appears here, with what it may do.',
+  subscriptions: {
+    title: 'Events that agents follow',
+    intro: 'Your agents asked to be told of these. Only what they may see at that moment is sent to them.',
+    allIntro:
+      'Agents of your members asked to be told of these. Only what each may see at that moment is sent to it.',
+    columns: { event: 'Event', host: 'Sent to', last: 'Last delivery' },
+    events: {
+      'documents.changed': 'Documents changed',
+      'my_token.expiring': 'Own token expires soon',
+      'my_token.revoked': 'Own token revoked',
+      'my_app.disconnected': 'Own app disconnected',
+    },
+    instance: (instance: string) => `instance ${instance}`,
+    minFailures: (count: number) => `after ${count} failures`,
+    by: (credential: string) => `for ${credential}`,
+    serviceAccount: 'Service account',
+    never: 'None in the last three days',
+    failing: 'Fails',
+    stop: 'Stop…',
+    stopTitle: (host: string, owner: string | undefined) =>
+      owner === undefined ? `Stop sending events to ${host}?` : `Stop sending events of ${owner} to ${host}?`,
+    stopWarning: (event: string) =>
+      `“${event}” is not sent there any more. The agent keeps its access, and can ask for events again.`,
+    stopSubmit: 'Stop',
+    stopped: (event: string) => `“${event}” is not sent any more.`,
+  },
 });

@@ -1,3 +1,4 @@
+import type { App } from '@platform/service-kit';
 import { createRequestLimit } from '../../base/rate-limits/request-limit.js';
 import type { Destinations } from '../../destinations/feature.js';
 import type { Resources } from '../../resources.js';
@@ -5,13 +6,19 @@ import type { ToolEndpoint } from '../endpoint/endpoint.js';
 import type { ExtensionMethods } from '../endpoint/methods.js';
 import { createGate, type FindCredentials } from './gate.js';
 import { createEventMethods } from './methods.js';
+import { subscriptionRoutes } from './routes.js';
 import { endSubscription, type SubscriptionContext } from './subscriptions.js';
 
 /** A challenge costs up to five seconds of a connection. */
 const CHALLENGES_PER_MINUTE = 600;
 
-/** Creates the events for agents: the methods of the tool endpoint, and the function that starts what they are sent. */
-export function createEvents(
+/**
+ * Registers the events for agents.
+ *
+ * @returns the methods of the tool endpoint, and the function that starts to send.
+ */
+export function registerEvents(
+  app: App,
   deps: Omit<SubscriptionContext, 'destinations' | 'countChallenge'> &
     Pick<Resources, 'deliveryPool'> & {
       readonly destinations: Destinations;
@@ -21,6 +28,7 @@ export function createEvents(
   const { deliveryPool: pool, destinations, findCredentials, clock } = deps;
   const message = "Too many subscriptions of this organisation's agents";
   const ctx = { ...deps, countChallenge: createRequestLimit(CHALLENGES_PER_MINUTE, clock, message) };
+  subscriptionRoutes(app, ctx);
   return {
     methods: createEventMethods(ctx),
     start({ getCatalogue }): void {

@@ -39,6 +39,24 @@ export const findByKey = (
 ): Promise<SubscriptionRow | null> =>
   db.factDestination.findFirst({ where: { orgId, subscriptionKey }, select });
 
+export const findById = (
+  db: Prisma,
+  {
+    id,
+    orgId,
+    ownerId,
+  }: {
+    readonly id: string;
+    readonly orgId: string;
+    /** Undefined matches any owner. */
+    readonly ownerId: string | undefined;
+  },
+): Promise<SubscriptionRow | null> =>
+  db.factDestination.findFirst({
+    where: { id, orgId, form: 'subscription', ...(ownerId !== undefined && { ownerId }) },
+    select,
+  });
+
 /** Counts the live subscriptions of an account, and those of its organisation. */
 export async function countSubscriptions(
   db: Prisma | Transaction,

@@ -33,6 +33,7 @@ import type { EventArguments, EventType } from './event-types.js';
 import {
   countSubscriptions,
   deleteSubscription,
+  findById,
   findByKey,
   findConnection,
   type Holder,
@@ -285,6 +286,16 @@ export async function unsubscribe(
   const key = toKey(principal.orgId, holder, { ...followed, url });
   const row = await findByKey(ctx.prisma, principal.orgId, key);
   if (!row || !(await remove(ctx, row, { actor, reason: null }))) throw subscriptionNotFound();
+}
+
+/** Removes a subscription of the organisation, or of one owner. @returns false when there is none. */
+export async function removeSubscription(
+  ctx: Pick<SubscriptionContext, 'prisma' | 'clock'>,
+  which: Parameters<typeof findById>[1],
+  actor: Actor,
+): Promise<boolean> {
+  const row = await findById(ctx.prisma, which);
+  return row !== null && remove(ctx, row, { actor, reason: null });
 }
 
 /** Ends a subscription to which nothing more is to be sent. */

@@ -227,3 +227,46 @@ test('EVT-17 a subscription with a cursor begins there, and says when something 
   await db.query('update outbox.head set epoch = gen_random_uuid()');
   expect((await agent.follow(COMPLETED, receiver.url, { cursor })).truncated).toBe(true);
 }); // oxfmt-ignore
+
+test('EVT-23 people see and stop what their agents follow, and administrators what all agents of the organisation follow', async () => {
+  const path = '/api/v1/events/subscriptions';
+  const today = await identity.login();
+  const member = await identity.createMember(today, 'admin');
+  const created = await identity.createToken(member.session, { name: 'My agent', scopes: SCOPES });
+  const [agent, receiver] = [createSubscriber(identity, created.accessToken), await startEventReceiver()];
+  await agent.follow(COMPLETED, `${receiver.url}/secret`, { args: { connector: 'wiki_1' } });
+  await (await createAgent()).follow('crawl.failing', receiver.url);
+  const eventId = await crawl.endRun(orgId, 'wiki_1');
+  await receiver.received(eventId);
+  const list = async (token: string, more = '') => (await identity.call('GET', path + more, { token })).body.data;
+  const [own] = await waitFor(async () => {
+    const data = await list(member.session);
+    return data[0]?.lastDeliveredAt !== null && data;
+  }, { what: 'the delivery' });
+  expect(own).toEqual({
+    id: expect.any(String), event: COMPLETED, arguments: { connector: 'wiki_1' }, host: new URL(receiver.url).host,
+    credential: { kind: 'pat', name: 'My agent' }, createdAt: expect.any(String), endsAt: expect.any(String),
+    lastDeliveredAt: expect.any(String), failingSince: null,
+  });
+  expect(await list(today, '/admin')).toMatchObject([
+    { event: 'crawl.failing', owner: { email: 'admin@example.com' }, lastDeliveredAt: null },
+    { event: COMPLETED, owner: { id: member.id, email: member.email } },
+  ]);
+  // It is the destination of nobody who manages destinations.
+  expect(await list(today, '/../destinations')).toEqual([]);
+  expect((await identity.call('GET', `/api/v1/events/destinations/${own.id}`, { token: today })).status).toBe(404);
+  expect((await identity.call('DELETE', `${path}/${own.id}`, { token: today })).status).toBe(404);
+  expect((await identity.call('DELETE', `${path}/${own.id}`, { token: member.session })).status).toBe(200);
+  expect((await identity.call('DELETE', `${path}/${own.id}`, { token: member.session })).status).toBe(404);
+  const [other] = await list(today, '/admin');
+  expect((await identity.call('DELETE', `${path}/admin/${other.id}`, { token: today })).status).toBe(200);
+  expect([await list(today, '/admin'), await countStored()]).toEqual([[], 0]);
+  // What a token has subscribed to ends with it in the lists, too.
+  await agent.follow(COMPLETED, receiver.url);
+  await identity.call('DELETE', `/api/v1/personal-access-tokens/${created.id}`, { token: member.session });
+  expect(await list(member.session)).toEqual([]);
+  await identity.sweep();
+  expect(await countStored()).toBe(0);
+  const strange = await identity.createOrganisation('stranger@example.com');
+  expect(await list(strange.session, '/admin')).toEqual([]);
+}); // oxfmt-ignore

@@ -11,7 +11,7 @@ const harmless: Readonly<Record<string, readonly string[]>> = {
   'open to everyone, with its own secret': ['login', 'requestCode', 'forgotPassword', 'describeLink', 'resetPassword', 'acceptInvitation', 'reportLeakedTokens', 'loginSecondFactor', 'enrolAtLogin', 'confirmEnrolmentAtLogin', 'getPasskeyOptionsAtLogin', 'enrolPasskeyAtLogin', 'confirmPasskeyAtLogin'],
   'asks for the password every time': ['changeOwnPassword', 'confirmSession'],
   'completes what was asked for in a confirmed session': ['confirmTotp', 'confirmPasskey', 'getPasskeyOptions'],
-  'takes from nobody else, and gives nobody power': ['changeMe', 'savePreferences', 'renamePasskey', 'logout', 'endSession', 'endOtherSessions', 'revokeOwnToken', 'editOwnToken', 'revokeConnectedApp', 'addIdentityDomain', 'createGroup'],
+  'takes from nobody else, and gives nobody power': ['changeMe', 'savePreferences', 'renamePasskey', 'logout', 'endSession', 'endOtherSessions', 'revokeOwnToken', 'editOwnToken', 'revokeConnectedApp', 'stopEventSubscription', 'addIdentityDomain', 'createGroup'],
   'ends what a member can begin again by signing in': ['endUserSessions'],
   'looks, and changes nothing': ['testIdentityProvider', 'testMcpServer', 'testOwnMcpCredential', 'refreshMcpServer', 'testDestination', 'evaluateAccess', 'evaluateAccesses', 'searchAccessSubjects', 'searchAccessResources', 'searchAccessActions'],
   'sends what was sent before to where an administrator had it sent': ['sendDeliveryAgain'],
