@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { runAirbyte } from '../src/airbyte/command.js';
 import { createAirbyteCrawl } from '../src/airbyte/crawl.js';
 import { createSourceClient, type SourceDefinition } from '../src/airbyte/source.js';
 import type { DocumentLine } from '../src/documents/contract.js';
@@ -28,16 +29,19 @@ function createCrawler({
   config = {},
   streams = ['pages'],
   stateFolder = folder,
+  permissions,
   write,
 }: {
   readonly config?: object;
   readonly streams?: readonly string[];
   readonly stateFolder?: string;
+  /** What the source does in its mode for permissions, and who is behind the ids in them. */
+  readonly permissions?: { readonly steps: readonly Step[]; readonly identities: readonly Step[] };
   readonly write?: Sink['write'];
 } = {}) {
   let checkpoint: unknown = null;
   let currentFolder = stateFolder;
-  const mapping = { id: 'id', title: '{{ title }}', text: '{{ text }}' };
+  const mapping = { id: 'id', title: '{{ title }}', text: '{{ text }}', permissionsId: 'path' };
   return {
     readCheckpoint: () => checkpoint,
     /** Goes on as another worker, which has another folder. */
@@ -66,7 +70,8 @@ function createCrawler({
         command: `'${process.execPath}' '${SCRIPT}'`,
         config: { login: { pass: PASSWORD }, steps, ...config },
         streams: Object.fromEntries(streams.map((name) => [name, mapping])),
-        access: [{ kind: 'group', id: 'staff' }],
+        access: permissions ? undefined : [{ kind: 'group', id: 'staff' }],
+        ...(permissions && { permissions }),
         folder: currentFolder,
         environment: process.env,
       };
@@ -382,4 +387,117 @@ test('a slow sink makes the source wait', async () => {
   ]);
   expect(error).toBeUndefined();
   expect([isEarly, existsSync(end), counters.items]).toEqual([false, true, 6_000]);
+});
+
+describe('a source that gives the permissions of its files', () => {
+  const identity = (data: object): Step => ({ do: 'record', stream: 'identities', data });
+  const identities = [
+    identity({ remote_id: 'ada@a.com', type: 'user', email_address: 'ada@a.com' }),
+    identity({ remote_id: 'u-2', type: 'user', email_address: 'Bob@a.com' }),
+    identity({
+      remote_id: 'board@a.com',
+      type: 'group',
+      email_address: 'board@a.com',
+      member_email_addresses: ['ada@a.com', 'Cyd@a.com'],
+    }),
+  ];
+  const allow = (path: string, allowed: readonly (string | null)[], more: object = {}): Step => ({
+    do: 'record',
+    data: {
+      id: `f-${path}`,
+      path,
+      allowed_identity_remote_ids: allowed,
+      publicly_accessible: false,
+      ...more,
+    },
+  });
+  const complete = { do: 'status', status: 'COMPLETE' };
+  const content = [{ do: 'records', count: 2 }, { do: 'state', value: 7 }, complete];
+
+  test('brings documents for nobody, and then who may find each; groups are their members, too', async () => {
+    const steps = [
+      allow('1', ['board@a.com', 'u-2', null, 'unknown']),
+      allow('2', [], { publicly_accessible: true }),
+      allow('3', ['board@a.com', 'eve@b.com'], { denied_identity_remote_ids: ['ada@a.com'] }),
+      { do: 'state', value: 1 },
+      complete,
+    ];
+    const crawler = createCrawler({ permissions: { steps, identities } });
+    const { error, lines, counters } = await crawler.run(content);
+    expect(error).toBeUndefined();
+    const [first, second, ...others] = lines;
+    expect([first, second]).toMatchObject([
+      { id: 'pages/1', text: 'Text of 1', access: 'separate' },
+      { id: 'pages/2', access: 'separate' },
+    ]);
+    const user = (id: string) => ({ kind: 'user', id });
+    const access = [
+      [{ kind: 'group', id: 'board@a.com' }, user('ada@a.com'), user('cyd@a.com'), user('bob@a.com')],
+      [{ kind: 'everyone' }],
+      [user('cyd@a.com'), user('eve@b.com')],
+    ];
+    const origin = { connector: 'wiki_1', instance: 'default', runId: 'run-1' };
+    const changes = access.map((list, index) => ({
+      ...origin,
+      id: `pages/${index + 1}`,
+      access: list,
+      accessOnly: true,
+    }));
+    const completion = { ...origin, complete: true, fullCrawl: '2026-01-01T00:00:00.000Z' };
+    expect(others).toEqual([...changes, completion]);
+    expect(counters.items).toBe(2);
+    // The next run reads all permissions again, and of the content what has changed.
+    const next = await crawler.run([{ do: 'echo' }], { mode: 'incremental', runId: 'run-2' });
+    expect(next.log.join()).toMatch(/started with \[.*"value":7/);
+    expect(next.lines).toEqual(changes.map((change) => ({ ...change, runId: 'run-2' })));
+  });
+
+  test('is told so by an option, instead of the access', async () => {
+    const write = async (name: string, value: object) => {
+      await writeFile(join(folder, name), JSON.stringify(value));
+      return join(folder, name);
+    };
+    const mapping = { id: 'id', title: '{{ title }}', text: '{{ text }}', permissionsId: 'path' };
+    // oxfmt-ignore
+    const args = [
+      '--connector', 'files_1', '--source', `'${process.execPath}' '${SCRIPT}'`, '--dry-run', '1',
+      '--config', await write('content.json', { steps: content }),
+      '--permissions', await write('permissions.json', { steps: [], identities }),
+      '--documents', await write('documents.json', { streams: { pages: mapping } }),
+    ];
+    let printed = '';
+    const run = (...more: string[]) =>
+      runAirbyte([...args, ...more], process.env, (text) => void (printed += text));
+    expect(await run()).toBe(0);
+    expect(JSON.parse(printed)).toMatchObject({ id: 'pages/1', access: 'separate' });
+    await expect(run('--access', 'everyone')).rejects.toThrow('say either access or permissions');
+  });
+
+  test('goes on with the permissions that an earlier attempt has not read, and reads no content again', async () => {
+    const failing: Step[] = [
+      allow('1', ['u-2']),
+      { do: 'state', value: 1 },
+      { do: 'wait', ms: 1_500 },
+      { do: 'exit', code: 1 },
+    ];
+    const permissions = { steps: failing, identities };
+    const crawler = createCrawler({ permissions });
+    const failed = await crawler.run(content);
+    expect(failed.error?.message).toMatch(/exit code 1/);
+    expect(failed.lines.at(-1)).toMatchObject({ id: 'pages/1', accessOnly: true });
+    permissions.steps = [{ do: 'echo' }, allow('2', ['u-2']), complete];
+    const { error, lines, log } = await crawler.run([{ do: 'exit', code: 9 }]);
+    expect(error).toBeUndefined();
+    expect(log.join()).toMatch(/started with \[.*"value":1/);
+    expect(lines).toMatchObject([{ id: 'pages/2', accessOnly: true }, { complete: true }]);
+  });
+
+  test('fails the attempt when the people cannot be read, and shows the documents to nobody', async () => {
+    const broken = [{ do: 'error', message: 'not an administrator', kind: 'config_error' }];
+    const crawler = createCrawler({ permissions: { steps: [], identities: broken } });
+    const { error, lines } = await crawler.run(content);
+    expect(error).toBeInstanceOf(PermanentError);
+    expect(error?.message).toBe('not an administrator');
+    expect(lines).toMatchObject([{ access: 'separate' }, { access: 'separate' }]);
+  });
 });

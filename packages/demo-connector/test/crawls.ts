@@ -6,6 +6,7 @@ import type { Counters } from '@platform/crawl-worker';
 import {
   type DocumentLine,
   findFault,
+  isAccessChange,
   isCompletion,
   isDeletion,
   isSighting,
@@ -28,6 +29,8 @@ function createSearch(): Sink & { readonly documents: ReadonlyMap<string, Stored
       for (const one of documents.values()) if (one.fullCrawl < line.fullCrawl) one.text = null;
     } else if (isSighting(line)) Object.assign(documents.get(line.id) ?? {}, { fullCrawl: line.fullCrawl });
     else if (isDeletion(line)) Object.assign(documents.get(line.id) ?? {}, { text: null });
+    else if (isAccessChange(line) || line.access === 'separate')
+      throw new Error('This connector says who may find a document with the document');
     else
       documents.set(line.id, {
         text: line.text,

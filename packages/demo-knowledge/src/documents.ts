@@ -1,11 +1,12 @@
 import type {
+  AccessChange,
   Completion,
   Deletion,
   Document,
   DocumentLine,
   Sighting,
 } from '@platform/crawl-worker/documents';
-import { isCompletion, isDeletion, isSighting } from '@platform/crawl-worker/documents';
+import { isAccessChange, isCompletion, isDeletion, isSighting } from '@platform/crawl-worker/documents';
 import type { Pool, PoolClient } from 'pg';
 import { toPrincipals } from './access.js';
 import { narrowPages } from './store.js';
@@ -74,18 +75,31 @@ type DocumentChange = Document | Deletion | Sighting;
 /** Reduces the lines of a batch to the last word about each document: a statement can change a row only once. */
 function reduceLines(lines: readonly DocumentLine[]) {
   const changes = new Map<string, DocumentChange>();
+  const accessChanges = new Map<string, AccessChange>();
   const completions: Completion[] = [];
   for (const line of lines) {
-    if (isCompletion(line)) completions.push(line);
-    else {
-      const key = JSON.stringify([line.connector, line.instance, line.id]);
+    if (isCompletion(line)) {
+      completions.push(line);
+      continue;
+    }
+    const key = JSON.stringify([line.connector, line.instance, line.id]);
+    const before = changes.get(key);
+    if (isAccessChange(line)) accessChanges.set(key, line);
+    else if (isSighting(line)) {
       // Whatever a batch brings has been seen.
-      if (!isSighting(line) || !changes.has(key)) changes.set(key, line);
+      if (!before) changes.set(key, line);
+    } else if (isDeletion(line) || line.access !== 'separate') {
+      accessChanges.delete(key);
+      changes.set(key, line);
+    } else {
+      const access = before && 'access' in before ? before.access : line.access;
+      changes.set(key, { ...line, access });
     }
   }
   const all = [...changes.values()];
   return {
     documents: all.filter((line): line is Document => !isDeletion(line) && !isSighting(line)),
+    accessChanges: [...accessChanges.values()],
     deletions: all.filter(isDeletion),
     sightings: all.filter(isSighting),
     completions,
@@ -96,11 +110,13 @@ function reduceLines(lines: readonly DocumentLine[]) {
 const upsert = `
   insert into documents as old
     (connector, instance, id, title, mime_type, url, updated_at, access, text, run_id, full_crawl)
-  select connector, instance, id, title, mime_type, url, updated_at, array(select jsonb_array_elements_text(access)),
-    text, run_id, full_crawl
+  select new.connector, new.instance, new.id, new.title, new.mime_type, new.url, new.updated_at,
+    coalesce(case when new.access is not null then array(select jsonb_array_elements_text(new.access)) end, known.access, '{}'),
+    new.text, new.run_id, new.full_crawl
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[], $8::jsonb[],
     $9::text[], $10::text[], $11::timestamptz[])
     as new (connector, instance, id, title, mime_type, url, updated_at, access, text, run_id, full_crawl)
+    left join documents known on (known.connector, known.instance, known.id) = (new.connector, new.instance, new.id)
   on conflict (connector, instance, id) do update set
     title = excluded.title, mime_type = excluded.mime_type, url = excluded.url, updated_at = excluded.updated_at,
     access = excluded.access, text = excluded.text, full_crawl = greatest(old.full_crawl, excluded.full_crawl),
@@ -119,16 +135,38 @@ async function saveDocuments(client: PoolClient, documents: readonly Document[])
     documents.map(({ mimeType }) => clean(mimeType ?? DEFAULT_MIME_TYPE)),
     documents.map(({ url }) => (url === undefined ? null : clean(url))),
     documents.map(({ updatedAt }) => updatedAt ?? null),
-    documents.map(({ access }) => JSON.stringify(toPrincipals(access))),
+    documents.map(({ access }) => (access === 'separate' ? null : JSON.stringify(toPrincipals(access)))),
     documents.map(({ text }) => clean(text)),
     documents.map(({ runId }) => (runId === undefined ? null : clean(runId))),
     documents.map(({ fullCrawl }) => fullCrawl ?? NO_CRAWL),
   ]);
-  const pages = documents.map((one) => ({
-    path: clean(toPagePath(one, one.id)),
-    access: toPrincipals(one.access),
-  }));
-  await narrowPages(client, pages);
+  await narrowPagesOf(client, documents);
+}
+
+/** Takes people's access to what is indexed away at once. */
+async function narrowPagesOf(client: PoolClient, lines: readonly (Document | AccessChange)[]): Promise<void> {
+  const pages = lines.flatMap(({ access, ...one }) =>
+    access === 'separate' ? [] : { path: clean(toPagePath(one, one.id)), access: toPrincipals(access) },
+  );
+  if (pages.length > 0) await narrowPages(client, pages);
+}
+
+async function changeAccess(client: PoolClient, changes: readonly AccessChange[]): Promise<void> {
+  await client.query(
+    `update documents set access = new.access, is_indexed = documents.is_indexed and documents.access = new.access
+     from (
+       select connector, instance, id, array(select jsonb_array_elements_text(access)) as access
+       from unnest($1::text[], $2::text[], $3::text[], $4::jsonb[]) as brought (connector, instance, id, access)
+     ) new
+     where (documents.connector, documents.instance, documents.id) = (new.connector, new.instance, new.id)`,
+    [
+      changes.map(({ connector }) => clean(connector)),
+      changes.map(({ instance }) => clean(instance)),
+      changes.map(({ id }) => clean(id)),
+      changes.map(({ access }) => JSON.stringify(toPrincipals(access))),
+    ],
+  );
+  await narrowPagesOf(client, changes);
 }
 
 async function markGone(client: PoolClient, deletions: readonly Deletion[]): Promise<void> {
@@ -193,9 +231,10 @@ export function createDocuments(pool: Pool) {
 
     /** Stores the lines of a batch, all or none of them. Repeating it changes nothing. */
     async store(lines: readonly DocumentLine[]): Promise<void> {
-      const { documents, deletions, sightings, completions } = reduceLines(lines);
+      const { documents, accessChanges, deletions, sightings, completions } = reduceLines(lines);
       await inTransaction(async (client) => {
         if (documents.length > 0) await saveDocuments(client, documents);
+        if (accessChanges.length > 0) await changeAccess(client, accessChanges);
         if (deletions.length > 0) await markGone(client, deletions);
         if (sightings.length > 0) await markSeen(client, sightings);
         for (const completion of completions) await markUnseen(client, completion);

@@ -246,4 +246,31 @@ describe('CRAWL-61 a document that is not for everyone', () => {
     expect(await search(outside as Client)).toEqual(['closed', 'personal']);
     expect(await search(ada as Client)).toEqual(['closed']);
   });
+
+  test('that says its access separately is for nobody, until a line names somebody', async () => {
+    const isFound = async (client: Client | undefined) => (await search(client as Client)).includes('shared');
+    const about = (access: unknown) => ({ ...origin, id: 'shared', accessOnly: true, access });
+    const shared = document('shared', { title: 'x', text: 'The wombat is shared.', access: 'separate' });
+    expect((await post([shared, about(board), { ...about(board), id: 'unknown' }])).status).toBe(200);
+    await knowledge.index(origin);
+    expect([await isFound(inside), await isFound(outside)]).toEqual([true, false]);
+    // Bringing it again keeps who may find it, whatever else a batch says.
+    const again = document('shared', { title: 'x', text: 'The wombat was shared.', access: 'separate' });
+    await post([
+      { ...origin, id: 'shared', seen: true, fullCrawl: '2026-01-02T00:00:00.000Z' },
+      again,
+      again,
+    ]);
+    await knowledge.index(origin);
+    expect([await isFound(inside), await isFound(outside)]).toEqual([true, false]);
+    await post([about(everyone)]);
+    await knowledge.index(origin);
+    expect([await isFound(inside), await isFound(outside)]).toEqual([true, true]);
+    // What is taken away is gone at once.
+    await post([about([])]);
+    expect([await isFound(inside), await isFound(outside)]).toEqual([false, false]);
+    await post([document('new', { text: 'The wombat is new.', access: 'separate' })]);
+    await knowledge.index(origin);
+    for (const client of [inside, ada, outside]) expect(await search(client as Client)).not.toContain('new');
+  });
 });

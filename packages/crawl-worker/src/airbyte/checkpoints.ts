@@ -1,7 +1,7 @@
 import type { CrawlRun } from '../run.js';
 import type { Checkpoint } from './slice-plan.js';
 import type { StateStore } from './state.js';
-import { formatStates } from './stream-states.js';
+import { serialiseStates, type States } from './stream-states.js';
 
 const INTERVAL_MS = 1_000;
 /** A large state costs a file each time. */
@@ -9,7 +9,7 @@ const FILE_INTERVAL_MS = 10_000;
 
 /** How far the source has been read. */
 export interface Progress extends Omit<Checkpoint, 'state' | 'complete'> {
-  readonly states: ReadonlyMap<string, string>;
+  readonly states: States;
   readonly complete: ReadonlySet<string>;
 }
 
@@ -23,7 +23,7 @@ export function createCheckpoints(run: Pick<CrawlRun, 'checkpoint'>, store: Stat
   let intervalMs = INTERVAL_MS;
 
   async function write({ states, complete, ...progress }: Progress): Promise<void> {
-    const text = formatStates(states);
+    const text = serialiseStates(states);
     const state = text === undefined ? undefined : await store.save(text);
     run.checkpoint({ ...progress, complete: [...complete], ...(state && { state }) } satisfies Checkpoint);
     intervalMs = state && 'sha256' in state ? FILE_INTERVAL_MS : INTERVAL_MS;

@@ -24,6 +24,8 @@ Crawls an Airbyte source as a connector of the platform, and hands its records t
   --config <file>        the source's configuration, JSON or YAML; it stays with this worker
   --documents <name>     a ready mapping (github, jira, …) or a file
   --access <list>        who may find the documents: everyone, or group:engineering,user:ada@example.com
+  --permissions <file>   instead of --access: the configuration with which the source gives the permissions of its
+                         files (delivery_method: use_permissions_transfer)
   --file <file>          several sources from one YAML file, instead of the options above
   --sink <address>       the ingest endpoint of a search (http://…), or a folder for files of NDJSON
   --url <address>        the platform (default: PLATFORM_URL)
@@ -45,6 +47,7 @@ const OPTIONS = {
   config: { type: 'string' },
   documents: { type: 'string' },
   access: { type: 'string' },
+  permissions: { type: 'string' },
   file: { type: 'string' },
   sink: { type: 'string' },
   url: { type: 'string' },
@@ -86,7 +89,7 @@ async function readCommand(options: Options, environment: NodeJS.ProcessEnv): Pr
     if (double !== undefined) throw new SettingsError(`${options.file} has ${double} twice`);
     return { url: options.url ?? file.url ?? url, sink: options.sink ?? file.sink, sources };
   }
-  const { source, config, access } = options;
+  const { source, config, access, permissions } = options;
   // Without records there is nothing to map.
   const isMapped = !options.discover;
   const connector = options.connector ?? (isMapped ? undefined : 'none');
@@ -100,6 +103,7 @@ async function readCommand(options: Options, environment: NodeJS.ProcessEnv): Pr
     documents,
     ...(options.instance !== undefined && { instance: options.instance }),
     ...(access !== undefined && { access: parseAccess(access) }),
+    ...(permissions !== undefined && { permissions }),
     ...(!isMapped && { access: [] }),
   };
   const context = {
@@ -190,6 +194,10 @@ async function findFaults(definition: SourceDefinition): Promise<string[]> {
   const client = createSourceClient(definition);
   const fault = await client.check();
   if (fault !== undefined) return [fault];
+  if (definition.permissions !== undefined) {
+    const refused = await createSourceClient({ ...definition, config: definition.permissions }).check();
+    if (refused !== undefined) return [`permissions: ${refused}`];
+  }
   return compareMapping(definition, await client.discover());
 }
 

@@ -29,6 +29,8 @@ export interface StreamMapping {
   /** Of records that are no documents. */
   readonly skipWhen?: string;
   readonly access?: readonly AccessEntry[];
+  /** The field of the stream's records of permissions that has what `id` names in those of its content. */
+  readonly permissionsId?: string;
 }
 
 /** The record cannot become a document. The message has no content of the record. */
@@ -53,9 +55,9 @@ export const liquid = new Liquid({
 liquid.registerFilter('html', (value: unknown) => htmlToMarkdown(typeof value === 'string' ? value : ''));
 liquid.registerFilter('adf', adfToMarkdown);
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 
-const readPath = (data: Fields, path: string): unknown =>
+export const readPath = (data: Fields, path: string): unknown =>
   path
     .split('.')
     .reduce<unknown>(
@@ -71,6 +73,16 @@ const cut = (text: string, length: number): string =>
   text.length <= length
     ? text
     : text.slice(0, /[\uD800-\uDBFF]/.test(text[length - 1] ?? '') ? length - 1 : length);
+
+/** Returns the id of the document of a record. Only a slash would make two ids of several fields the same. */
+export function toDocumentId(stream: string, parts: readonly unknown[]): string {
+  const [only, ...more] = parts;
+  const key =
+    more.length === 0
+      ? String(only)
+      : parts.map((part) => String(part).replaceAll('%', '%25').replaceAll('/', '%2F')).join('/');
+  return toBoundedId(`${stream}/${key}`);
+}
 
 /** A long id is shortened, and stays unique. */
 function toBoundedId(id: string): string {
@@ -123,10 +135,9 @@ export function compileMapping(stream: string, mapping: StreamMapping) {
       }
       const isKey = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
       if (!isKey || value === '') throw new MappingError(`the field ${path} of the id is missing`, undefined);
-      // Only a slash would make two ids of several fields the same.
-      return paths.length === 1 ? String(value) : String(value).replaceAll('%', '%25').replaceAll('/', '%2F');
+      return value;
     });
-    return toBoundedId(`${stream}/${parts.join('/')}`);
+    return toDocumentId(stream, parts);
   }
 
   const render = (template: Template[] | undefined, data: Fields): string =>

@@ -1,7 +1,14 @@
-import { type DocumentLine, isCompletion, isDeletion, isSighting } from '../documents/contract.js';
+import {
+  type AccessChange,
+  type DocumentLine,
+  isAccessChange,
+  isCompletion,
+  isDeletion,
+  isSighting,
+} from '../documents/contract.js';
 import type { Sender } from '../documents/sender.js';
 import type { CrawlRun } from '../run.js';
-import { type compileMapping, MappingError } from './mapping.js';
+import { type Content, type MappedDeletion, MappingError } from './mapping.js';
 import {
   type LogMessage,
   parseMessage,
@@ -14,7 +21,7 @@ import type { Progress } from './checkpoints.js';
 import type { SlicePlan } from './slice-plan.js';
 import { type SourceDefinition, toSourceError } from './source.js';
 import { TOO_LONG } from './source-process.js';
-import { toStateKey, WHOLE } from './stream-states.js';
+import { selectStates, toStateKey, WHOLE } from './stream-states.js';
 
 /** The share of records that may fail. */
 const MAX_FAILED_SHARE = 0.05;
@@ -24,7 +31,14 @@ const MAX_FAULT_LINES = 20;
 /** What is left of the run's log for warnings. */
 const MAX_INFO_LINES = 300;
 
-type Mapping = ReturnType<typeof compileMapping>;
+/** What becomes of the records of a stream. */
+export interface RecordMapping {
+  /** @param line - of the record, in which numbers are exact. @returns undefined for nothing. @throws MappingError. */
+  map(
+    data: Readonly<Record<string, unknown>>,
+    line: string,
+  ): Content | MappedDeletion | Pick<AccessChange, 'id' | 'access' | 'accessOnly'> | undefined;
+}
 
 /**
  * What a slice has read of its source: hands each record on as a document, and keeps the states, the counts and the faults.
@@ -40,7 +54,7 @@ export function createReading({
   onStored,
 }: {
   readonly definition: SourceDefinition;
-  readonly mappings: ReadonlyMap<string, Mapping>;
+  readonly mappings: ReadonlyMap<string, RecordMapping>;
   readonly plan: SlicePlan;
   readonly runId: string;
   readonly run: Pick<CrawlRun, 'count' | 'log'>;
@@ -50,7 +64,7 @@ export function createReading({
   /** Called once everything before the progress is stored. */
   readonly onStored: (progress: Progress) => void;
 }) {
-  const { fullCrawl, isFull, ownFullCrawl } = plan;
+  const { fullCrawl, isFull, ownFullCrawl, prefix } = plan;
   const { connector, instance } = definition;
   const origin = { connector, instance, runId };
   const states = new Map(plan.states);
@@ -83,10 +97,11 @@ export function createReading({
     try {
       const mapped = mapping.map(record.data, line);
       if (!mapped) return;
-      if ('deleted' in mapped) return await sender.add({ ...origin, ...mapped });
+      if ('deleted' in mapped || 'accessOnly' in mapped) return await sender.add({ ...origin, ...mapped });
       const { isCut, ...content } = mapped;
       if (isCut) run.log(`${record.stream}: the text of ${content.id} is too long, and was cut.`);
-      const access = [...(definition.streams[record.stream]?.access ?? definition.access)];
+      const list = definition.streams[record.stream]?.access ?? definition.access;
+      const access = list ? [...list] : 'separate';
       await sender.add({ ...origin, ...content, access, ...(fullCrawl !== undefined && { fullCrawl }) });
     } catch (error) {
       if (error instanceof MappingError) await fail(record.stream, error.message, error.id);
@@ -126,7 +141,7 @@ export function createReading({
     run.log(`${name}: ${status.status}`);
     if (status.status === 'INCOMPLETE') incomplete.add(name);
     if (status.status === 'COMPLETE') {
-      complete.add(name);
+      complete.add(prefix + name);
       await markProgress();
     }
   }
@@ -159,7 +174,7 @@ export function createReading({
       else if (message.type === 'LOG') addLog(message.log);
       else if (message.type === 'TRACE') await addTrace(message.trace);
       else if (message.type === 'STATE') {
-        states.set(toStateKey(message.state), readStateText(line as string));
+        states.set(prefix + toStateKey(message.state), readStateText(line as string));
         await markProgress();
       }
       if (records - plan.records >= MIN_RECORDS) assertFewFailures();
@@ -169,7 +184,9 @@ export function createReading({
     /** Counts lines that are stored. @returns percent of what the source has estimated; undefined when it has not. */
     count(lines: readonly DocumentLine[], bytes: number): number | undefined {
       const deleted = lines.filter(isDeletion).length;
-      const others = lines.filter((line) => isSighting(line) || isCompletion(line)).length;
+      const others = lines.filter(
+        (line) => isSighting(line) || isCompletion(line) || isAccessChange(line),
+      ).length;
       run.count({ items: lines.length - deleted - others, deleted, bytes });
       const expected = [...estimates.values()].reduce((sum, rows) => sum + rows, 0);
       return expected > 0 ? Math.min(99, (100 * records) / expected) : undefined;
@@ -193,8 +210,11 @@ export function createReading({
       else await sender.add({ ...origin, complete: true, fullCrawl });
     },
 
+    /** Returns what has been read, from which the reading of the permissions goes on. */
+    toPlan: (): SlicePlan => ({ ...plan, states, complete, records, isPartial }),
+
     /** Returns where the next run starts. */
-    toNextRun: (): Progress => ({ runId, complete: new Set(), records, states }),
+    toNextRun: (): Progress => ({ runId, complete: new Set(), records, states: selectStates(states, '') }),
   };
 }
 

@@ -27,6 +27,7 @@ const Stream = Type.Object(
     deletedWhen: Type.Optional(Type.String()),
     skipWhen: Type.Optional(Type.String()),
     access: Type.Optional(Access),
+    permissionsId: Type.Optional(Type.String()),
   },
   { additionalProperties: false },
 );
@@ -41,13 +42,17 @@ const Documents = Type.Object(
   { additionalProperties: false },
 );
 
+/** The configuration of a source, or the file that has it. */
+const Configuration = Type.Union([Type.String(), Type.Record(Type.String(), Type.Unknown())]);
+
 /** One source of a file. */
 const Source = Type.Object(
   {
     connector: Type.String({ minLength: 1 }),
     instance: Type.Optional(Type.String({ minLength: 1 })),
     source: Type.String({ minLength: 1 }),
-    config: Type.Union([Type.String(), Type.Record(Type.String(), Type.Unknown())]),
+    config: Configuration,
+    permissions: Type.Optional(Configuration),
     documents: Type.String({ minLength: 1 }),
     access: Type.Optional(Access),
   },
@@ -122,6 +127,18 @@ async function readDocuments(
   return { ...(access !== undefined && { access }), streams };
 }
 
+/** @throws SettingsError. */
+async function readConfiguration(
+  given: Source['config'],
+  folder: string,
+  connector: string,
+): Promise<object> {
+  const config = typeof given === 'string' ? await readYaml(resolve(folder, given)) : given;
+  if (typeof config !== 'object' || config === null || Array.isArray(config))
+    throw new SettingsError(`The configuration of ${connector} must be an object`);
+  return config;
+}
+
 /**
  * Reads everything that an entry names.
  *
@@ -136,14 +153,18 @@ export async function readSource(
   }: { readonly folder: string; readonly stateFolder: string; readonly environment: NodeJS.ProcessEnv },
 ): Promise<SourceDefinition> {
   const { connector, instance = 'default', source: command } = entry;
-  const config =
-    typeof entry.config === 'string' ? await readYaml(resolve(folder, entry.config)) : entry.config;
-  if (typeof config !== 'object' || config === null || Array.isArray(config))
-    throw new SettingsError(`The configuration of ${connector} must be an object`);
+  const config = await readConfiguration(entry.config, folder, connector);
+  const permissions = entry.permissions && (await readConfiguration(entry.permissions, folder, connector));
   const documents = await readDocuments(entry.documents, folder);
-  const access = entry.access ?? documents.access;
+  const access = permissions ? undefined : (entry.access ?? documents.access);
   const streams = Object.entries(documents.streams);
-  const unsaid = streams.filter(([, stream]) => (stream.access ?? access) === undefined);
+  const unsaid = streams.filter(
+    ([, stream]) => (stream.access ?? access) === undefined && !(permissions && stream.permissionsId),
+  );
+  if (permissions && entry.access)
+    throw new SettingsError(
+      `Of ${connector}, say either access or permissions, which are those of the source`,
+    );
   if (unsaid.length > 0)
     throw new SettingsError(
       `Say who may find the documents of ${connector} (${unsaid.map(([name]) => name).join(', ')}): access: everyone, or a list of groups and users`,
@@ -153,13 +174,14 @@ export async function readSource(
     instance,
     command,
     config,
+    ...(permissions && { permissions }),
     streams: Object.fromEntries(
       streams.map(([name, { access: own, ...stream }]) => [
         name,
         { ...stream, ...(own && { access: toEntries(own) }) },
       ]),
     ),
-    access: access === undefined ? [] : toEntries(access),
+    access: access === undefined ? undefined : toEntries(access),
     folder: isAbsolute(stateFolder) ? stateFolder : resolve(folder, stateFolder),
     environment,
   };

@@ -2,7 +2,7 @@ import { type CrawlOrder, toOwnFullCrawl } from '../protocol.js';
 import { type CrawlRun, PermanentError } from '../run.js';
 import { type StreamInfo, toStreamName } from './messages.js';
 import type { StateStore, StoredState } from './state.js';
-import { parseStates } from './stream-states.js';
+import { parseStates, type StatePrefix, type States, selectStates } from './stream-states.js';
 
 /** Where the next slice, or the next run, continues. */
 export interface Checkpoint {
@@ -21,7 +21,9 @@ export interface Checkpoint {
 export interface SlicePlan {
   /** The streams that the run has yet to read to their end. */
   readonly streams: readonly StreamInfo[];
-  readonly states: ReadonlyMap<string, string>;
+  readonly states: States;
+  /** Names the states and streams that are read: those of the source's mode for permissions have one. */
+  readonly prefix: StatePrefix;
   readonly complete: ReadonlySet<string>;
   /** The records that the run has read before. */
   readonly records: number;
@@ -75,13 +77,16 @@ export async function planSlice(
   if (missing.length > 0 && !isSameRun)
     run.log(`The source does not have the streams ${missing.join(', ')}.`);
 
-  const states = stateText === undefined ? new Map<string, string>() : parseStates(stateText);
+  const stored = stateText === undefined ? new Map<string, string>() : parseStates(stateText);
+  // Each run reads all permissions, since those of a file may change when the file doesn't.
+  const states = isSameRun ? stored : selectStates(stored, '');
   // What a stream without a cursor remembers is about one reading of it.
   if (!isSameRun) for (const stream of found) if (!isIncremental(stream)) states.delete(toStreamName(stream));
   const complete = new Set(isContinued ? previous.complete : []);
   return {
     streams: found.filter((stream) => !complete.has(toStreamName(stream))),
     states,
+    prefix: '',
     complete,
     records: isContinued ? previous.records : 0,
     isFull,

@@ -22,8 +22,10 @@ export interface SourceDefinition {
   readonly command: string;
   readonly config: unknown;
   readonly streams: Readonly<Record<string, StreamMapping>>;
-  /** Of documents whose stream does not say otherwise. */
-  readonly access: readonly AccessEntry[];
+  /** Of documents whose stream does not say otherwise. Undefined: as the source's permissions say. */
+  readonly access: readonly AccessEntry[] | undefined;
+  /** The configuration with which the source gives the permissions of its files instead of their content. */
+  readonly permissions?: unknown;
   /** Where states are kept that are too large for a checkpoint. */
   readonly folder: string;
   readonly environment: NodeJS.ProcessEnv;

@@ -46,6 +46,11 @@ const fullCrawl = {
     'Names the full crawl that has seen the document: `fullStartedAt` of the order. A later one is greater.',
 };
 
+const access = Type.Array(AccessEntry, {
+  maxItems: MAX_ACCESS_ENTRIES,
+  description: 'Who may find it. An empty list: nobody.',
+});
+
 /** A document as it is now. It replaces the one with the same id. */
 export const Document = Type.Object(
   {
@@ -61,15 +66,22 @@ export const Document = Type.Object(
     ),
     url: Type.Optional(Type.String({ maxLength: 2_000, description: 'Where people read it.' })),
     updatedAt: Type.Optional(Instant),
-    access: Type.Array(AccessEntry, {
-      maxItems: MAX_ACCESS_ENTRIES,
-      description: 'Who may find it. An empty list: nobody.',
+    access: Type.Union([access, Type.Literal('separate')], {
+      description:
+        'Who may find it. An empty list: nobody. `separate`: lines about access say so; until there is one, a known document keeps its list, and a new one is for nobody.',
     }),
     fullCrawl: Type.Optional(fullCrawl),
   },
   { title: 'Document' },
 );
 export type Document = Type.Static<typeof Document>;
+
+/** Who may find a document, which has not changed otherwise. An unknown id is no error. */
+export const AccessChange = Type.Object(
+  { ...origin, id, accessOnly: Type.Literal(true), access },
+  { title: 'AccessChange' },
+);
+export type AccessChange = Type.Static<typeof AccessChange>;
 
 /** The document is gone. An unknown id is no error. */
 export const Deletion = Type.Object({ ...origin, id, deleted: Type.Literal(true) }, { title: 'Deletion' });
@@ -89,15 +101,16 @@ export const Completion = Type.Object(
 );
 export type Completion = Type.Static<typeof Completion>;
 
-export const DocumentLine = Type.Union([Deletion, Sighting, Completion, Document], {
+export const DocumentLine = Type.Union([Deletion, Sighting, Completion, AccessChange, Document], {
   title: 'A line of a batch of documents',
 });
-export type DocumentLine = Deletion | Sighting | Completion | Document;
+export type DocumentLine = Deletion | Sighting | Completion | AccessChange | Document;
 
 const kinds = [
   ['deleted', Compile(Deletion)],
   ['seen', Compile(Sighting)],
   ['complete', Compile(Completion)],
+  ['accessOnly', Compile(AccessChange)],
 ] as const;
 const document = Compile(Document);
 
@@ -112,4 +125,5 @@ export function findFault(line: unknown): string | undefined {
 
 export const isDeletion = (line: DocumentLine): line is Deletion => 'deleted' in line;
 export const isSighting = (line: DocumentLine): line is Sighting => 'seen' in line;
+export const isAccessChange = (line: DocumentLine): line is AccessChange => 'accessOnly' in line;
 export const isCompletion = (line: DocumentLine): line is Completion => 'complete' in line;

@@ -1,11 +1,13 @@
 // Public API of @platform/crawl-worker/documents: the contract of documents, for both of its ends.
 export {
+  AccessChange,
   AccessEntry,
   Completion,
   Deletion,
   Document,
   DocumentLine,
   findFault,
+  isAccessChange,
   isCompletion,
   isDeletion,
   isSighting,
