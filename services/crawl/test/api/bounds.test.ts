@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { callUrl, waitFor } from '@platform/testing';
 import { daily } from '../support/crawls.js';
 import { type Platform, startPlatform } from '../support/platform.js';
 
@@ -6,6 +9,35 @@ const OUT = [403, 'OUT_OF_BOUNDS'];
 const SCOPES = ['crawl:read', 'crawl:write', 'crawl:delete', 'crawl:work'];
 
 /* Tokens of a real identity that are limited to connectors. */
+
+/** A way to a service that can be closed, so that the service is as good as down. */
+async function startGate(target: string) {
+  const { hostname, port } = new URL(target);
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const service = connect(Number(port), hostname);
+    for (const socket of [client, service]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => sockets.delete(socket));
+    }
+    client.pipe(service).pipe(client);
+  });
+  const listen = (at: number): Promise<unknown> => {
+    server.listen(at, '127.0.0.1');
+    return once(server, 'listening');
+  };
+  await listen(0);
+  const { port: own } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${own}`,
+    open: () => listen(own),
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
 
 describe('bounds of credentials', () => {
   let platform: Platform;
@@ -127,6 +159,26 @@ describe('bounds of credentials', () => {
     expect(new Set(await connectors('/events'))).toEqual(new Set(['files_1']));
     expect(new Set(await connectors('/events?connector=files_1'))).toEqual(new Set(['files_1']));
     expect((await call('GET', '/events?connector=wiki_1')).outcome).toEqual(OUT);
+  });
+
+  it('GRP-9 while identity is unavailable, a limited token is refused everywhere, and afterwards as before', async () => {
+    const gate = await startGate(platform.identityUrl);
+    try {
+      const crawl = await platform.addCrawl({ IDENTITY_URL: gate.url, IDENTITY_TIMEOUT_MS: '2000' });
+      const ask = async (path: string) =>
+        (await callUrl(`${crawl.url}/api/v1/crawlingManager${path}`, 'GET', { token: bound })).status;
+      const paths = ['/files_1/schedule', '/wiki_1/schedule', '/stats', '/schedule/all'];
+      const askAll = () => Promise.all(paths.map(ask));
+      const known = [200, 403, 200, 200];
+      expect(await askAll()).toEqual(known);
+      gate.close();
+      expect(await askAll()).toEqual(paths.map(() => 503));
+      await gate.open();
+      await waitFor(async () => (await ask('/files_1/schedule')) === 200, { what: 'identity' });
+      expect(await askAll()).toEqual(known);
+    } finally {
+      gate.close();
+    }
   });
 
   it('CRAWL-55 a session and a token without bounds are not limited', async () => {

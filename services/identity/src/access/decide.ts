@@ -22,6 +22,7 @@ const crawlActions: readonly string[] = serviceScopes.crawl;
 
 const messages: Readonly<Record<Reason, string>> = {
   permitted: 'It can',
+  incomplete: 'The evaluation names no subject, no action or no resource',
   unknown_subject: 'There is no such subject in the organisation',
   unknown_resource: 'There is no such resource in the organisation',
   unknown_action: 'The resource has no such action',

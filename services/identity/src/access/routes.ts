@@ -1,5 +1,5 @@
 import { getAccount, requireAccount, requireScopes } from '@platform/auth';
-import { type App, errorResponses } from '@platform/service-kit';
+import { type App, errorResponses, validationError } from '@platform/service-kit';
 import { requireAdminRole } from '../base/authority.js';
 import {
   ActionSearch,
@@ -124,5 +124,18 @@ export function registerAccess(
   deps: Parameters<typeof createAccessService>[0] & { readonly publicUrl: string },
 ): void {
   configurationRoute(app, deps.publicUrl);
-  decisionRoutes(app, createAccessService(deps));
+  app.register((scope: App, _options, done) => {
+    // The certification of the API wants 400 where other endpoints answer 415.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(
+      'application/json',
+      { parseAs: 'string' },
+      app.getDefaultJsonParser('error', 'error'),
+    );
+    scope.addContentTypeParser('*', (_request, _payload, fail) =>
+      fail(validationError([{ field: 'content-type', message: 'must be application/json' }])),
+    );
+    decisionRoutes(scope, createAccessService(deps));
+    done();
+  });
 }

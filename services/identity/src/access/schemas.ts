@@ -49,6 +49,7 @@ export type Evaluation = Type.Static<typeof Evaluation>;
 
 export const reasons = [
   'permitted',
+  'incomplete',
   'unknown_subject',
   'unknown_resource',
   'unknown_action',

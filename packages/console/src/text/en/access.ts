@@ -16,6 +16,7 @@ export const access = createTexts({
   writes: 'Its tools that write',
   permitted: 'Nothing keeps them from it.',
   reasons: {
+    incomplete: 'The question lacks a part.',
     unknown_subject: 'The account has been removed.',
     unknown_resource: 'It is not in effect: nobody can use it.',
     unknown_action: 'No tool is in effect: nobody can use it.',

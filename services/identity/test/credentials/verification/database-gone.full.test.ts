@@ -9,6 +9,8 @@ let identity: IdentityUnderTest;
 let probe: ProbeService;
 let session: string;
 let token: string;
+/** A token that is limited to a tool: without the database, nobody knows to which. */
+let limited: string;
 
 beforeAll(async () => {
   postgres = await startOwnPostgres();
@@ -16,6 +18,8 @@ beforeAll(async () => {
   session = await identity.login();
   token = (await identity.createToken(session, { scopes: ['user:read', 'pat:read', 'pat:write'] }))
     .accessToken;
+  const bounds = { tools: ['whoami'], connectors: ['code_1'] };
+  limited = (await identity.createToken(session, { scopes: ['user:read'], bounds })).accessToken;
   probe = await startProbeService(identity.url);
 });
 afterAll(async () => {
@@ -44,6 +48,16 @@ const requests: [label: string, send: () => Promise<Answer>, expected?: object][
       }),
   ],
   ['another service', () => probe.whoami(token), NOTHING_DONE],
+  ['GRP-9 a limited credential at another service', () => probe.whoami(limited), NOTHING_DONE],
+  ...(['tools/list', 'tools/call'] as const).map((method): [string, () => Promise<Answer>, object] => [
+    `GRP-9 ${method} with a limited credential`,
+    () =>
+      identity.call('POST', '/mcp', {
+        token: limited,
+        body: { jsonrpc: '2.0', id: 1, method, params: { name: 'whoami', arguments: {} } },
+      }),
+    { jsonrpc: '2.0', id: null, error: { code: -32_603, message } },
+  ]),
 ];
 
 async function expectUnavailable(): Promise<void> {
