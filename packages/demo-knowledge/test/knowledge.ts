@@ -161,6 +161,8 @@ export async function startKnowledge({
   return {
     url,
     documents,
+    /** The index, as the tools of the server ask it. */
+    store: createStore(pool),
     /** What it has logged. */
     lines: lines as readonly string[],
     query: (text: string, values: readonly unknown[] = []) => pool.query(text, [...values]),

@@ -1,23 +1,26 @@
 import type { AccessEntry, Document } from '@platform/crawl-worker/documents';
 import { callUrl, testPlatform } from '@platform/testing';
+import { toReader } from '../src/access.js';
 import { startKnowledge } from './knowledge.js';
 
 /*
  * CRAWL-62: an answer respects the person. Random people, groups and access lists, with changes in between; a plain model says
  * what each person may find. Every tenth search goes through the real platform: a token, `/mcp`, the groups in identity's
- * database, a signed assertion, and the query of the search. The others bring an assertion that the test has signed, with the
- * groups of the model, because that is a third of the work.
+ * database, a signed assertion, and the query of the search. As many bring an assertion that the test has signed, with the groups of
+ * the model. The others ask the query itself, which decides: all of the way there does the same for each of them.
  */
 
 const SEARCHES = 10_000;
 const ROUNDS = 100;
-/** One search of so many goes through the platform. */
-const THROUGH_PLATFORM = 10;
+/** One search of so many goes through the platform, and another one brings an assertion. */
+const WHOLE_WAYS = 10;
 const CONCURRENCY = 16;
 const PEOPLE = 12;
 const GROUPS = 10;
 const TOPICS = 20;
 const DOCUMENTS = 200;
+/** More than there are of a topic, so that one too many would be seen. */
+const MAX_HITS = 20;
 const SCOPES = ['kb:read', 'semantic:write'];
 const NOTHING = 'Nothing was found.';
 const NO_PAGE = 'There is no such page. Use a path that search has returned.';
@@ -122,10 +125,15 @@ async function callThroughPlatform({ token }: Person, name: string, args: object
   return result.content[0].text as string;
 }
 
+/** What an assertion would say of the person, by the model. */
+const toClaims = (person: Person) => ({
+  email: person.email,
+  groups: groups.filter(({ members }) => members.has(person)).map((group) => group.name),
+});
+
 /** Calls a tool as the platform does, with what the model says about the person. */
 async function callDirectly(person: Person, name: string, args: object): Promise<string> {
-  const own = groups.filter(({ members }) => members.has(person)).map((group) => group.name);
-  const assertion = await knowledge.sign({ org, sub: person.id, email: person.email, groups: own });
+  const assertion = await knowledge.sign({ org, sub: person.id, ...toClaims(person) });
   const response = await fetch(knowledge.url, {
     method: 'POST',
     headers: {
@@ -216,7 +224,40 @@ async function change(): Promise<void> {
   await random.pick(acts)();
 }
 
-const pickWay = () => (asked.below(THROUGH_PLATFORM) === 0 ? callThroughPlatform : callDirectly);
+interface Way {
+  search(person: Person, topic: string): Promise<{ readonly found: string[]; readonly isNothing: boolean }>;
+  read(person: Person, path: string): Promise<{ readonly isShown: boolean; readonly isNoPage: boolean }>;
+}
+
+const createToolWay = (callTool: typeof callDirectly): Way => ({
+  async search(person, topic) {
+    const text = await callTool(person, 'search', { query: topic, limit: MAX_HITS });
+    const found = [...text.matchAll(/^- .*\((d\d+\.md)\)$/gm)].map(([, id = '']) => id);
+    return { found, isNothing: text === NOTHING };
+  },
+  async read(person, path) {
+    const page = await callTool(person, 'read_page', { path });
+    return { isShown: page.startsWith('About topic'), isNoPage: page === NO_PAGE };
+  },
+});
+const throughPlatform = createToolWay(callThroughPlatform);
+const withAssertion = createToolWay(callDirectly);
+const withQuery: Way = {
+  async search(person, topic) {
+    const hits = await knowledge.store.search(toReader(toClaims(person)), topic, MAX_HITS);
+    return { found: hits.map(({ path }) => path), isNothing: hits.length === 0 };
+  },
+  async read(person, path) {
+    const page = await knowledge.store.read(toReader(toClaims(person)), path, 0, 100);
+    return { isShown: page?.text.startsWith('About topic') ?? false, isNoPage: page === undefined };
+  },
+};
+
+function pickWay(): Way {
+  const way = asked.below(WHOLE_WAYS);
+  if (way === 0) return throughPlatform;
+  return way === 1 ? withAssertion : withQuery;
+}
 
 /** Compares what a person finds with the model. @returns how many documents were found, and how many withheld. */
 async function search(person: Person): Promise<readonly [found: number, withheld: number]> {
@@ -224,10 +265,8 @@ async function search(person: Person): Promise<readonly [found: number, withheld
   const topic = toTopic(asked.below(TOPICS));
   const about = [...lists.keys()].filter((id) => toTopic(Number(/\d+/.exec(id)?.[0])) === topic);
   const expected = about.filter((id) => mayFind(person, lists.get(id) ?? [])).toSorted();
-  const text = await pickWay()(person, 'search', { query: topic, limit: 20 });
-  const found = [...text.matchAll(/^- .*\((d\d+\.md)\)$/gm)].map(([, id = '']) => id).toSorted();
-  const isNothing = text === NOTHING;
-  expect({ seed, topic, email, found, isNothing }).toEqual({
+  const { found, isNothing } = await pickWay().search(person, topic);
+  expect({ seed, topic, email, found: found.toSorted(), isNothing }).toEqual({
     seed,
     topic,
     email,
@@ -241,9 +280,9 @@ async function search(person: Person): Promise<readonly [found: number, withheld
 async function readPage(person: Person): Promise<void> {
   const { email } = person;
   const path = toId(asked.below(DOCUMENTS));
-  const page = await pickWay()(person, 'read_page', { path });
+  const read = await pickWay().read(person, path);
   const isShown = mayFind(person, lists.get(path) ?? []);
-  expect({ seed, path, email, isShown: page.startsWith('About topic'), isNoPage: page === NO_PAGE }).toEqual({
+  expect({ seed, path, email, ...read }).toEqual({
     seed,
     path,
     email,

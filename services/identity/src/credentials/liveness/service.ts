@@ -26,20 +26,30 @@ interface Use {
   readonly userAgent: string | undefined;
 }
 
-export const parseGroups = (lines: string): AccountGroup[] =>
+/** In characters: an account can be in 200 groups. */
+const MAX_PARSED_LENGTH = 2_000_000;
+
+/** Parsing costs more than finding what was parsed before: many credentials have the same bounds, or owners in the same groups. */
+function createParser<T extends object>(parse: (text: string) => T): (text: string) => T {
+  const parsed = new LRUCache<string, T>({
+    maxSize: MAX_PARSED_LENGTH,
+    sizeCalculation: (_value, text) => text.length,
+  });
+  return (text) => {
+    let value = parsed.get(text);
+    if (!value) parsed.set(text, (value = parse(text)));
+    return value;
+  };
+}
+
+const parseBounds = createParser((text) => JSON.parse(text) as Bounds);
+
+export const parseGroups = createParser((lines): readonly AccountGroup[] =>
   lines.split('\n').map((line) => {
     const [id = '', source = '', ...name] = line.split(' ');
     return { id, source, name: name.join(' ') };
-  });
-
-/** Parsing costs more than finding what was parsed before; many tokens have the same bounds. */
-const parsedBounds = new LRUCache<string, Bounds>({ max: 2_000 });
-
-function parseBounds(text: string): Bounds {
-  let bounds = parsedBounds.get(text);
-  if (!bounds) parsedBounds.set(text, (bounds = JSON.parse(text) as Bounds));
-  return bounds;
-}
+  }),
+);
 
 /** An unknown address is in no list. */
 const isAllowed = (address: string | null, list: string | null): boolean =>
