@@ -49,6 +49,9 @@ function nameImages(document, images, version) {
     definition.delete('pull_policy');
     definition.set('image', image);
     document.setIn(['services', `migrate-${service}`, 'image'], image);
+    if (service !== 'identity') continue;
+    document.setIn(['services', 'mcp', 'image'], image);
+    document.deleteIn(['services', 'mcp', 'pull_policy']);
   }
 }
 

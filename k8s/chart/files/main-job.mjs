@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const { ADMIN_EMAIL, ADMIN_PASSWORD_FILE, CONNECTOR } = process.env;
 const services = {
   identity: process.env.IDENTITY_URL,
+  mcp: process.env.MCP_URL,
   mail: process.env.MAIL_URL,
   crawl: process.env.CRAWL_URL,
 };
@@ -45,7 +46,7 @@ async function useToken(session) {
     await ask(token.accessToken, 200);
     console.log('ok    a token acts in identity, mail and crawl');
     const tool = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'whoami', arguments: {} } };
-    const answer = await call('identity', 'POST', '/mcp', { bearer: token.accessToken, body: tool });
+    const answer = await call('mcp', 'POST', '/mcp', { bearer: token.accessToken, body: tool });
     if (!JSON.stringify(answer).includes(ADMIN_EMAIL))
       throw new Error(`whoami answered ${JSON.stringify(answer)}`);
     console.log('ok    it calls a tool');

@@ -3,6 +3,7 @@ The paths of the platform, each with all that is below it: `internal` ones are f
 no such path, which answers 404 as it does to any other unknown one; `exact` ones have nothing below them. Streams of /mcp last as long as their clients listen.
 */}}
 {{- define "platform.routes" -}}
+{{- $mcp := ternary "mcp" "identity" .Values.mcp.enabled }}
 internal:
   - { prefix: /api/v1/configurationManager/internal, service: mail }
   - { prefix: /api/v1/mail/internal, service: identity }
@@ -21,7 +22,6 @@ groups:
       - /api/v1/audit
       - /api/v1/events
       - /api/v1/groups
-      - /api/v1/mcp-servers
       - /api/v1/knowledge
       - /oauth2
       - /authorize
@@ -33,9 +33,11 @@ groups:
       - /sign-in
       - /sign-out
       - /docs
-  - service: identity
+  - service: {{ $mcp }}
     isStream: true
     prefixes: [/mcp]
+  - service: {{ $mcp }}
+    prefixes: [/api/v1/mcp-servers]
   # The console, and the health of the platform: without identity nobody can be let in.
   - service: identity
     exact: [/, /health/live, /health/ready]

@@ -1,5 +1,6 @@
 import type { App, Clock, SecretBox, Shutdown } from '@platform/service-kit';
 import type { Registry } from 'prom-client';
+import type { StartJob } from './base/start-job.js';
 import type { IdentityConfig } from './config.js';
 import { registerAccountFlows } from './sign-in/account-flows/feature.js';
 import { createFindOrganisationName } from './members/organisation/names.js';
@@ -40,6 +41,7 @@ export interface AccountDeps extends Resources {
   readonly box: SecretBox;
   readonly clock: Clock;
   readonly metrics: Registry;
+  readonly startJob: StartJob;
   readonly shutdown: Shutdown;
   readonly resolveTxt?: ResolveTxt | undefined;
   readonly passwords?: Passwords | undefined;

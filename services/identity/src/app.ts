@@ -5,6 +5,7 @@ import {
   type App,
   createApp,
   createSecretBox,
+  notFound,
   type ServiceApp,
   type ServiceDeps,
   standardErrors,
@@ -12,6 +13,7 @@ import {
 import { registerAccess } from './access/routes.js';
 import { findSubjects } from './access/subjects.js';
 import { registerAccounts } from './accounts.js';
+import { createStartJob } from './base/start-job.js';
 import type { IdentityConfig } from './config.js';
 import { findCrawlAges } from './facts/crawl-ages.js';
 import { registerFactFeed } from './facts/feed.routes.js';
@@ -79,6 +81,17 @@ async function createIdentityApp({ config, resources }: IdentityDeps): Promise<S
 /** How access names the credentials that subscribe to events. */
 const credentialTypes = { pat: 'token', oauth: 'connection' } as const;
 
+/** Below these paths, servers of others are asked, and their answers are read. */
+const MCP_PATHS = /^\/(?:mcp|api\/v1\/mcp-servers)(?:\/|$)/;
+
+/** Leaves these paths to the processes with the role `mcp`: an answer can exhaust the memory of the process that reads it. */
+function leaveMcp(app: App): void {
+  app.addHook('onRequest', ({ routeOptions }, _reply, done) => {
+    if (MCP_PATHS.test(routeOptions.url ?? '')) throw notFound('Not found');
+    done();
+  });
+}
+
 /** Registers what the platform's services call. Only these routes accept the form bodies that OAuth prescribes. */
 function registerServiceRoutes(app: App, deps: Parameters<typeof createServiceCredentials>[0]): void {
   app.register(async (scope: App) => {
@@ -95,12 +108,15 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   const service = await createIdentityApp(deps);
   const { app, metrics } = service;
   const box = createSecretBox(config.ENCRYPTION_KEYS);
-  const common = { ...resources, config, box, clock, metrics, shutdown };
+  if (config.ROLE === 'main') leaveMcp(app);
+  const startJob = createStartJob(shutdown, config.ROLE !== 'mcp');
+  const common = { ...resources, config, box, clock, metrics, startJob, shutdown };
 
   const keys = await startSigningKeys({ ...common, issuer: config.TOKEN_ISSUER });
   const { liveness, refusedUses } = startLiveness(common);
   const { KAFKA_FACTS_TOPIC: topic } = config;
-  startOutbox({ ...common, events: facts, topic, service: 'identity', registry: metrics });
+  if (config.ROLE !== 'mcp')
+    startOutbox({ ...common, events: facts, topic, service: 'identity', registry: metrics });
   startExpiry({
     ...common,
     toolCallDays: config.TOOL_CALL_DAYS,
@@ -157,6 +173,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     ...common,
     settings: toMcpServerSettings(config),
     signClaims: keys.signClaims,
+    startJob: createStartJob(shutdown, config.ROLE !== 'main'),
   });
   const mcpSettings = toMcpSettings(config);
   const events = registerEvents(app, {

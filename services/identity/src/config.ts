@@ -44,6 +44,8 @@ export const identityVariables = {
   DATABASE_URL: databaseUrl,
   DATABASE_CONNECTIONS_MAX: withDefault(integer(1, 200), 10),
   ENCRYPTION_KEYS: encryptionKeys,
+  /** Whether this process serves `/mcp` and asks mounted servers, does everything else, or both. */
+  ROLE: withDefault(oneOf('main', 'mcp', 'all'), 'all' as const),
   ...platformVariables,
   /** The URL of the mail service. Without it, no invitations, codes or links are sent. */
   MAIL_URL: withDefault(url(['http:', 'https:'], 'http://mail:3002'), undefined),

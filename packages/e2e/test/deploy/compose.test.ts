@@ -91,8 +91,9 @@ const endsByItself = (name: string): boolean =>
 test('every long-running container has a health check and a restart policy', () => {
   for (const [name, service] of Object.entries(compose.services)) {
     if (endsByItself(name)) continue;
-    // The three services of the platform have the health check of their image.
-    const hasCheck = service.healthcheck !== undefined || SERVICES.some((one) => one.name === name);
+    // The images of the platform have their health check.
+    const hasCheck =
+      service.healthcheck !== undefined || interpolate(service.image).startsWith('localhost/platform/');
     expect([name, hasCheck, service.restart]).toEqual([name, true, 'unless-stopped']);
   }
 });
@@ -138,6 +139,9 @@ test('every mounted file of the repository exists, and a missing one is an error
     ]);
 });
 
+/** The paths that a container with the role `mcp` can take over from identity. */
+const MCP_PATHS = ['/mcp', '/api/v1/mcp-servers'];
+
 /** Returns the paths that a pattern such as `^/(a|b/(c|d))(/|$)` matches, each of which includes everything below. */
 function expandPattern(pattern: string): string[] {
   const [, before, choices, after] = /^(.*?)\(([^()]*)\)(.*)$/.exec(pattern) ?? [];
@@ -156,7 +160,7 @@ test('the gateway of the Compose file has exactly the public routes of packages/
   for (const [, pattern = '', service, status] of locations)
     for (const path of expandPattern(pattern)) if (!targets.has(path)) targets.set(path, service ?? status);
   const expected = SERVICES.flatMap(({ name, prefixes, internal }) => [
-    ...prefixes.map((path) => [path, name]),
+    ...prefixes.map((path) => [path, MCP_PATHS.includes(path) ? 'mcp' : name]),
     ...internal.map((path) => [path, '404']),
   ]);
   expect(Object.fromEntries(targets)).toEqual(Object.fromEntries(expected));

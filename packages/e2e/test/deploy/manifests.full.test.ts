@@ -152,8 +152,10 @@ describeWith('helm', 'the manifests', () => {
     test('routes the paths that packages/local routes, and no internal ones', () => {
       const targets = listRoutes(manifests());
       for (const { name, prefixes, exact = [], internal } of SERVICES) {
-        for (const path of [...prefixes, ...exact])
-          expect([path, targets.get(path)]).toEqual([path, `platform-${name}`]);
+        for (const path of [...prefixes, ...exact]) {
+          const isApart = values === 'production' && ['/mcp', '/api/v1/mcp-servers'].includes(path);
+          expect([path, targets.get(path)]).toEqual([path, `platform-${isApart ? 'mcp' : name}`]);
+        }
         // Another service answers 404, as it does to any path that it does not know.
         for (const path of internal) {
           expect(targets.get(path)).toMatch(/^platform-(?:identity|mail)$/);
@@ -203,11 +205,11 @@ describeWith('helm', 'the manifests', () => {
       ({ metadata }) => metadata.name,
     );
     expect(scaled.toSorted()).toEqual(
-      ['crawl', 'crawl-worker', 'identity', 'mail'].map((name) => `platform-${name}`),
+      ['crawl', 'crawl-worker', 'identity', 'mail', 'mcp'].map((name) => `platform-${name}`),
     );
     expect(ofKind(withKeda, 'ScaledObject')).toHaveLength(1);
     const left = ofKind(withKeda, 'HorizontalPodAutoscaler').map(({ metadata }) => metadata.name);
-    expect(left.toSorted()).toEqual(['crawl', 'identity', 'mail'].map((name) => `platform-${name}`));
+    expect(left.toSorted()).toEqual(['crawl', 'identity', 'mail', 'mcp'].map((name) => `platform-${name}`));
     for (const { spec } of ofKind(withKeda, 'Deployment')) expect(spec).not.toHaveProperty('replicas');
   });
 
@@ -253,7 +255,7 @@ describeWith('helm', 'the manifests', () => {
     const rules = ofKind(built.get('production') ?? [], 'PrometheusRule')[0]?.spec.groups[0].rules as Tree[];
     const getExpression = (alert: string): string => rules.find((rule) => rule.alert === alert)?.expr;
     const services = ofKind(built.get('production') ?? [], 'Deployment').map(({ metadata }) => metadata.name.replace('platform-', ''));
-    expect(services).toHaveLength(4);
+    expect(services).toHaveLength(5);
     for (const name of services)
       expect(getExpression('PlatformServiceDown')).toContain(`or absent(up{namespace="platform",release="platform",service='${name}'})`);
     expect(getExpression('PlatformNoRelay')).toContain('or vector(0)) < 1');

@@ -45,7 +45,7 @@ const changed: Readonly<
       ['Deployment platform-mail', 'spec.template.spec.containers.0.resources.limits.memory', '900Mi'],
       ['Deployment platform-mail', 'spec.template.spec.containers.0.resources.requests.memory', '192Mi'],
       ['NetworkPolicy platform-mail', 'spec.egress.2.ports.0.port', 6_432],
-      ['NetworkPolicy platform-mail', 'spec.ingress.0.from.2.namespaceSelector.matchLabels.kubernetes.io/metadata.name', 'edge'],
+      ['NetworkPolicy platform-mail', 'spec.ingress.0.from.3.namespaceSelector.matchLabels.kubernetes.io/metadata.name', 'edge'],
       ['Job platform-migrate-crawl', 'spec.template.spec.containers.0.resources.limits.memory', '300Mi'],
       ['HorizontalPodAutoscaler platform-crawl', 'spec.minReplicas', 4],
       ['HorizontalPodAutoscaler platform-identity', 'spec.maxReplicas', 20],

@@ -34,9 +34,12 @@ function toVariables(upstreams: Upstreams, listen: string, settings: Settings): 
     const variable = `${name.toUpperCase()}_SERVERS`;
     // Addresses need no lookup, which requires a newer nginx than distributions have.
     const [one = ''] = /\bserver [^;]*;/.exec(environment[variable] ?? '') ?? [];
-    return [variable, addresses.map((address) => one.replace(`${name}:8080 resolve`, address)).join(' ')];
+    return [variable, addresses.map((address) => one.replace(/\S+:8080 resolve/, address)).join(' ')];
   });
-  return { ...environment, ...Object.fromEntries(servers), ...settings, GATEWAY_LISTEN: listen };
+  const own = Object.fromEntries(servers);
+  // By default the processes of identity have this part, too.
+  const mcp = own['MCP_SERVERS'] ?? own['IDENTITY_SERVERS'];
+  return { ...environment, ...own, ...(mcp && { MCP_SERVERS: mcp }), ...settings, GATEWAY_LISTEN: listen };
 }
 
 /**

@@ -7,6 +7,7 @@ import {
 } from '@platform/service-kit';
 import { Counter, type Registry } from 'prom-client';
 import { createRequestLimit } from '../base/rate-limits/request-limit.js';
+import type { StartJob } from '../base/start-job.js';
 import type { Resources } from '../resources.js';
 import type { Claim } from './claim.queries.js';
 import { createDeliveryJob, type ToSubscribedEvent } from './delivery.job.js';
@@ -22,6 +23,7 @@ type Deps = Pick<Resources, 'deliveryPool' | 'prisma' | 'log'> &
   Pick<DestinationContext, 'box' | 'outbox' | 'clock'> & {
     readonly allowedTargets: readonly Target[];
     readonly metrics: Registry;
+    readonly startJob: StartJob;
     readonly shutdown: Shutdown;
   };
 
@@ -38,7 +40,6 @@ export function registerDestinations(app: App, deps: Deps) {
   });
   let job: ReturnType<typeof createDeliveryJob> | undefined;
   const wake = (): void => job?.wake();
-  shutdown.on('workers', 'destinations', async () => job?.stop());
   shutdown.on('close', 'destinations', () => egress.agent.destroy());
   const countTest = createRequestLimit(
     TESTS_PER_MINUTE,
@@ -69,7 +70,7 @@ export function registerDestinations(app: App, deps: Deps) {
         clock,
         log,
       });
-      job.start();
+      deps.startJob('destinations', job);
     },
   };
 }

@@ -1,13 +1,7 @@
 import { createOutboxRetention } from '@platform/events';
 import type pg from 'pg';
-import {
-  type Clock,
-  createPeriodicTask,
-  DAY_MS,
-  firstIdAt,
-  type Logger,
-  type Shutdown,
-} from '@platform/service-kit';
+import { type Clock, createPeriodicTask, DAY_MS, firstIdAt, type Logger } from '@platform/service-kit';
+import type { StartJob } from '../base/start-job.js';
 import {
   deleteAccessTokens,
   deleteArtifacts,
@@ -136,9 +130,7 @@ export function createExpiryJob(deps: {
 
 /** Starts the job that deletes what has expired. */
 export function startExpiry(
-  deps: Parameters<typeof createExpiryJob>[0] & { readonly shutdown: Shutdown },
+  deps: Parameters<typeof createExpiryJob>[0] & { readonly startJob: StartJob },
 ): void {
-  const job = createExpiryJob(deps);
-  job.start();
-  deps.shutdown.on('workers', 'expiry', job.stop);
+  deps.startJob('expiry', createExpiryJob(deps));
 }

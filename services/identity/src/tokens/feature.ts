@@ -1,4 +1,5 @@
-import type { App, Logger, Shutdown } from '@platform/service-kit';
+import type { App, Logger } from '@platform/service-kit';
+import type { StartJob } from '../base/start-job.js';
 import type { RefusedUses } from '../credentials/liveness/refused-uses.js';
 import type { TokenContext } from './context.js';
 import { tokenPolicyRoutes } from './policy/routes.js';
@@ -16,7 +17,7 @@ export function registerTokens(
   deps: TokenContext & {
     readonly log: Logger;
     readonly refusedUses: Pick<RefusedUses, 'onReuse'>;
-    readonly shutdown: Shutdown;
+    readonly startJob: StartJob;
   },
 ): void {
   tokenPolicyRoutes(app, createTokenPolicyService(deps));

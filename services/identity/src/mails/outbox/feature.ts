@@ -1,6 +1,7 @@
 import { createInternalMailClient } from '@platform/clients';
 import type { Clock, Logger, SecretBox, Shutdown } from '@platform/service-kit';
 import { Gauge, type Registry } from 'prom-client';
+import type { StartJob } from '../../base/start-job.js';
 import type { OneTimeSecrets } from '../one-time-secrets/service.js';
 import { createOutbox, type Outbox } from './outbox.js';
 import { createPrepare, type PrepareDeps } from './prepare.js';
@@ -63,6 +64,7 @@ export function startOutbox(deps: {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Registry;
+  readonly startJob: StartJob;
   readonly shutdown: Shutdown;
 }): Outbox {
   const { mailUrl, serviceToken, box, log, shutdown } = deps;
@@ -74,8 +76,7 @@ export function startOutbox(deps: {
   const mail = createInternalMailClient({ baseUrl: mailUrl, timeoutMs: SEND_TIMEOUT_MS });
   const send = createSendMail({ mail, serviceToken });
   const job = createSendingJob({ ...deps, prepare: createPrepare(deps), send });
-  job.start();
-  shutdown.on('workers', 'outgoing mails', job.stop);
+  deps.startJob('outgoing mails', job);
   shutdown.on('close', 'mail client', mail.close);
   return createOutbox(job.wake, box);
 }

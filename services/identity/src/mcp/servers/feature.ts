@@ -9,6 +9,7 @@ import {
   type Target,
 } from '@platform/service-kit';
 import type { Registry } from 'prom-client';
+import type { StartJob } from '../../base/start-job.js';
 import type { Resources } from '../../resources.js';
 import type { FindCatalogue } from '../endpoint/endpoint.js';
 import { createCatalogues } from './catalogues.js';
@@ -59,6 +60,7 @@ export interface McpServerDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Registry;
+  readonly startJob: StartJob;
   readonly shutdown: Shutdown;
 }
 
@@ -89,7 +91,7 @@ function openConnections({ settings, box, signClaims, clock, log, shutdown }: Mc
  * @returns the function with which `/mcp` finds the mounted tools of an organisation.
  */
 export function registerMcpServers(app: App, deps: McpServerDeps): FindCatalogue {
-  const { settings, pool, prisma, box, clock, log, shutdown } = deps;
+  const { settings, pool, prisma, box, clock, log } = deps;
   const { timeoutMs, refreshMs } = settings;
   const { egress, connections } = openConnections(deps);
   const listings = createListings({ connections, timeoutMs: Math.min(timeoutMs, MAX_LIST_TIMEOUT_MS) });
@@ -97,8 +99,7 @@ export function registerMcpServers(app: App, deps: McpServerDeps): FindCatalogue
   const listers = createListers({ prisma, own });
   const refresher = createRefresher({ prisma, listings, listers, clock, refreshMs, log });
   const job = createRefreshJob({ pool, refresher, clock, refreshMs, log });
-  job.start();
-  shutdown.on('workers', 'MCP servers', job.stop);
+  deps.startJob('MCP servers', job);
   serverRoutes(app, createServerService({ prisma, box, egress, clock }));
   const checks = createServerChecks({ prisma, listings, listers, refresher, clock });
   serverCheckRoutes(app, checks);

@@ -1,4 +1,5 @@
-import { type App, errorResponses, Message, type Shutdown } from '@platform/service-kit';
+import { type App, errorResponses, Message } from '@platform/service-kit';
+import type { StartJob } from '../../../base/start-job.js';
 import { createAttemptLimits } from '../../../base/rate-limits/attempt-limits.js';
 import { createLeaksJob } from './leaks.job.js';
 import { LeakReportBody, type LeakReportContext, reportLeaks } from './reports.js';
@@ -42,11 +43,10 @@ function leakReportRoutes(app: App, ctx: LeakReportContext): void {
 /** Registers reports of leaked tokens, and starts the job that revokes them. */
 export function registerTokenLeaks(
   app: App,
-  deps: Parameters<typeof createLeaksJob>[0] & { readonly shutdown: Shutdown },
+  deps: Parameters<typeof createLeaksJob>[0] & { readonly startJob: StartJob },
 ): void {
-  const { pool, clock, shutdown } = deps;
+  const { pool, clock } = deps;
   const job = createLeaksJob(deps);
-  job.start();
-  shutdown.on('workers', 'leaked tokens', job.stop);
+  deps.startJob('leaked tokens', job);
   leakReportRoutes(app, { pool, clock, wake: job.wake });
 }

@@ -1,11 +1,6 @@
 import type pg from 'pg';
-import {
-  type Clock,
-  createPeriodicTask,
-  inTransaction,
-  type Logger,
-  type Shutdown,
-} from '@platform/service-kit';
+import { type Clock, createPeriodicTask, inTransaction, type Logger } from '@platform/service-kit';
+import type { StartJob } from '../../../base/start-job.js';
 import { insertAuditEntries } from '../../../audit/queries.js';
 import { platformActor } from '../../../base/caller/actor.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
@@ -156,11 +151,14 @@ export function createNoticesJob(deps: {
 
 /** Starts the job that mails about tokens that expire. Without a mail service, none of these notices counts as done. */
 export function startTokenNotices(
-  deps: Parameters<typeof createNoticesJob>[0] & { readonly shutdown: Shutdown },
+  deps: Parameters<typeof createNoticesJob>[0] & { readonly startJob: StartJob },
 ): void {
   if (!deps.outbox.isEnabled) return;
   const job = createNoticesJob(deps);
-  job.start();
-  job.wake();
-  deps.shutdown.on('workers', 'token notices', job.stop);
+  // It looks at once, too.
+  const start = (): void => {
+    job.start();
+    job.wake();
+  };
+  deps.startJob('token notices', { start, stop: job.stop });
 }

@@ -1,12 +1,6 @@
 import type pg from 'pg';
-import {
-  type Clock,
-  createPeriodicTask,
-  DAY_MS,
-  inTransaction,
-  type Logger,
-  type Shutdown,
-} from '@platform/service-kit';
+import { type Clock, createPeriodicTask, DAY_MS, inTransaction, type Logger } from '@platform/service-kit';
+import type { StartJob } from '../../../base/start-job.js';
 import type { RefusedUses } from '../../../credentials/liveness/refused-uses.js';
 import { storeAlert } from '../../../mails/alerts.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
@@ -91,11 +85,10 @@ function createReuseJob(deps: {
 export function startTokenReuses(
   deps: Parameters<typeof createReuseJob>[0] & {
     readonly refusedUses: Pick<RefusedUses, 'onReuse'>;
-    readonly shutdown: Shutdown;
+    readonly startJob: StartJob;
   },
 ): void {
   const job = createReuseJob(deps);
-  job.start();
-  deps.shutdown.on('workers', 'reused tokens', job.stop);
+  deps.startJob('reused tokens', job);
   deps.refusedUses.onReuse(job.wake);
 }

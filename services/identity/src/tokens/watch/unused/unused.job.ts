@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import { type Clock, createPeriodicTask, type Logger, type Shutdown } from '@platform/service-kit';
+import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
+import type { StartJob } from '../../../base/start-job.js';
 import { storeAlert } from '../../../mails/alerts.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
 import { findAdministrators } from '../../../members/organisation/administration.js';
@@ -94,11 +95,14 @@ export function createUnusedJob(deps: {
 
 /** Starts the job that revokes unused tokens. Without a mail service, nobody could be warned, and nothing is revoked. */
 export function startUnusedTokens(
-  deps: Parameters<typeof createUnusedJob>[0] & { readonly shutdown: Shutdown },
+  deps: Parameters<typeof createUnusedJob>[0] & { readonly startJob: StartJob },
 ): void {
   if (!deps.outbox.isEnabled) return;
   const job = createUnusedJob(deps);
-  job.start();
-  job.wake();
-  deps.shutdown.on('workers', 'unused tokens', job.stop);
+  // It looks at once, too.
+  const start = (): void => {
+    job.start();
+    job.wake();
+  };
+  deps.startJob('unused tokens', { start, stop: job.stop });
 }

@@ -1,0 +1,67 @@
+import { callUrl, type CallOptions, waitFor } from '@platform/testing';
+import { admin, createIdentityDatabase } from '../../identity.js';
+import { environmentFor, type Server, startServer } from '../../process/process.js';
+import { attacks, startHostileServer } from './hostile-server.js';
+import { ALLOW_LOCAL, createAgent, createMounts } from './platform.js';
+
+/* Two processes of the image, as in production: one reads what servers of others answer, one does everything else. */
+
+const database = await createIdentityDatabase();
+const environment = { ...environmentFor(database.url), ...ALLOW_LOCAL, MCP_SERVER_REFRESH_MS: '1000' };
+const main: Server = await startServer({ ...environment, ROLE: 'main' });
+const startMcp = () => startServer({ ...environment, ROLE: 'mcp' });
+let mcp: Server = await startMcp();
+/** Routes like the gateways. */
+const platform = {
+  call: (method: string, path: string, options?: CallOptions) =>
+    callUrl((/^\/(?:mcp|api\/v1\/mcp-servers)/.test(path) ? mcp : main).url + path, method, options),
+};
+const login = await platform.call('POST', '/api/v1/auth/login', { body: admin });
+const session = login.body.accessToken as string;
+
+afterAll(async () => {
+  for (const { child, exit } of [main, mcp]) {
+    child.kill('SIGKILL');
+    await exit;
+  }
+  await database.drop();
+});
+
+test('OPS-13 the main process leaves what servers of others answer to the other role', async () => {
+  for (const path of [
+    '/mcp',
+    '/api/v1/mcp-servers',
+    '/api/v1/mcp-servers/00000000-0000-4000-8000-000000000000',
+  ])
+    expect([path, (await callUrl(main.url + path, 'GET', { token: session })).status]).toEqual([path, 404]);
+  const { status, body } = await platform.call('GET', '/api/v1/mcp-servers', { token: session });
+  expect([status, JSON.stringify(body)]).toEqual([200, expect.stringContaining('[]')]);
+  expect((await callUrl(`${main.url}/api/v1/users/me`, 'GET', { token: session })).status).toBe(200);
+});
+
+test('OPS-13 a process that a mounted server brings down takes no request of the others with it', async () => {
+  const hostile = await startHostileServer();
+  const mounts = createMounts(platform, session);
+  const agent = createAgent(platform, session);
+  await mounts.mountInEffect(hostile.url, { search: 'kb:read' });
+  // The refresh is a job of the role "mcp".
+  await waitFor(() => hostile.count('tools/list') >= 2, { what: 'the job that lists the tools' });
+
+  hostile.onCall = attacks.manyParts;
+  const calls = Promise.allSettled(
+    Array.from({ length: 32 }, () => agent.call('wiki__search', { query: 'a' })),
+  );
+  await waitFor(() => hostile.count('tools/call') > 0, { what: 'the calls at the server' });
+  for (let count = 0; count < 100; count += 1) {
+    // As V8 ends a process whose heap is exhausted.
+    if (count === 20) mcp.child.kill('SIGABRT');
+    expect((await callUrl(`${main.url}/api/v1/users/me`, 'GET', { token: session })).status).toBe(200);
+  }
+  await Promise.all([calls, mcp.exit]);
+  expect((await callUrl(`${main.url}/health/live`, 'GET')).status).toBe(200);
+
+  hostile.onCall = undefined;
+  mcp = await startMcp();
+  expect((await agent.call('wiki__search', { query: 'cats' })).result.isError).not.toBe(true);
+  await hostile.close();
+});
