@@ -16,7 +16,7 @@ const auditedTypes = {
   'member.invited': 'Somebody was invited.',
   'member.joined': 'Somebody accepted an invitation, or was added with a password.',
   'member.removed': 'A member was removed.',
-  'member.role_changed': 'A member became an administrator, or is none any more.',
+  'member.role_changed': 'A member was promoted to administrator, or demoted.',
   'group.created': 'A group was created, by hand or by the first sign-in whose provider named it.',
   'group.changed': 'A group got another name or external id.',
   'group.removed': 'A group was removed.',

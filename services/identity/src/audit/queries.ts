@@ -4,7 +4,7 @@ import { firstIdAt, type PageWindow } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { AuditAction } from './actions.js';
 import { insertFactsOfEntries } from './record.sql.js';
-import { type Actor, getUserAgent } from '../base/caller/actor.js';
+import type { Actor } from '../base/caller/actor.js';
 import { queryRows, type SqlClient } from '../base/transaction.js';
 import { Prisma } from '../generated/prisma/client.js';
 import type { Prisma as Client, Transaction } from '../resources.js';
@@ -52,7 +52,7 @@ const toRow = ({ actor: { actorId, credential, client }, at, ...entry }: NewAudi
   credentialKind: credential?.kind ?? null,
   credentialId: credential?.id ?? null,
   address: client?.address ?? null,
-  userAgent: getUserAgent(client),
+  userAgent: client?.userAgent ?? null,
   subjectId: entry.subjectId,
   reason: entry.reason ?? null,
   detail: entry.detail ?? {},

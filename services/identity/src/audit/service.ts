@@ -1,6 +1,6 @@
 import type { UserPrincipal } from '@platform/auth';
 import type { AuditEntry } from '@platform/events';
-import { pageWindow, toPagination, validationError } from '@platform/service-kit';
+import { pageWindow, toPagination } from '@platform/service-kit';
 import type { Prisma } from '../resources.js';
 import {
   type AuditFilter,
@@ -12,6 +12,7 @@ import {
   findAuditNames,
 } from './queries.js';
 import type { AuditPage, AuditQuery } from './schemas.js';
+import { readInstant } from '../base/instants.js';
 
 const toEntry = ({ credentialKind: kind, credentialId: id, ...row }: AuditRow): AuditEntry => ({
   ...row,
@@ -20,14 +21,6 @@ const toEntry = ({ credentialKind: kind, credentialId: id, ...row }: AuditRow): 
   changes: row.changes as AuditEntry['changes'],
   createdAt: row.createdAt.toISOString(),
 });
-
-function readInstant(field: string, text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined;
-  const at = new Date(text);
-  // A UUIDv7 holds 48 bits of milliseconds since 1970.
-  if (at.getTime() >= 0 && at.getTime() < 2 ** 48) return at;
-  throw validationError([{ field, message: 'must be an instant since 1970, such as 2026-01-31T00:00:00Z' }]);
-}
 
 const readFilter = ({ subjectId, actorId, action, q, from, to, cursor }: AuditQuery): AuditFilter => ({
   subjectId,

@@ -26,8 +26,8 @@ import type { Send } from './send.js';
  *
  * A fact that a webhook does not accept waits as a delivery with its attempts, and the facts after it go on. A receiver of
  * logs gets everything in order: what it does not accept is sent again, and all else waits behind it; only a fact whose
- * content it refuses (400, 413) is passed over, which halving the batch finds. A destination that accepts nothing is asked
- * ever more rarely, with one request, until it does.
+ * content it refuses (400, 413) is passed over, which halving the batch finds. For a destination that accepts nothing, the job
+ * backs off, with one request at a time, until it does.
  *
  * A subscription gets one event after the other, in order. What each is, and whether its owner may see it, is asked
  * immediately before it is sent.

@@ -133,7 +133,7 @@ export async function findDeliveries(
   return newestFirst(await db.factDelivery.findMany({ where, ...page, select: deliveryFields }));
 }
 
-/** Has everything that waits for another attempt sent now. */
+/** Makes all pending deliveries due now. */
 export const sendWaiting = (tx: Transaction, destination: DestinationRow, at: Date): Promise<unknown> =>
   tx.factDelivery.updateMany({ where: ofDestination(destination, 'waiting'), data: { nextAttemptAt: at } });
 

@@ -13,7 +13,7 @@ test('a fact that is refused is tried nine times in a day, and twelve times in a
   expect(times.at(-1)).toBeGreaterThan(3 * DAY_MS);
 });
 
-test('a destination that accepts nothing is asked ever more rarely, every quarter of an hour at the latest', () => {
+test('the attempts at a destination that accepts nothing back off to every quarter of an hour', () => {
   expect(findResumption(1, 0).getTime()).toBeLessThanOrEqual(5_000);
   for (const failures of [20, 2_000])
     expect(findResumption(failures, 0).getTime()).toBeLessThanOrEqual(HOUR_MS / 4);

@@ -21,6 +21,7 @@ import type {
   TokenState,
 } from './schemas.js';
 import { detailFields, isActive, type OwnedTokenRow, toDetails, toOwnedToken } from './token.js';
+import { readInstant } from '../base/instants.js';
 
 /*
  * The counter, minus the tokens that have expired since the expiry job last ran. Those are a range of the index
@@ -268,13 +269,6 @@ interface Found<T> {
   readonly pagination: Pagination | undefined;
 }
 
-function readInstant(field: string, text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined;
-  const at = new Date(text);
-  if (!Number.isNaN(at.getTime())) return at;
-  throw validationError([{ field, message: 'must be an instant, such as 2026-01-31T00:00:00Z' }]);
-}
-
 const hasFilter = ({ q, scope, unusedSince, expiresBefore, state = 'active' }: OwnTokenQuery): boolean =>
   state !== 'active' || [q, scope, unusedSince, expiresBefore].some((filter) => filter !== undefined);
 
@@ -294,7 +288,7 @@ async function search<T>(
   const now = ctx.clock();
   const { limit = DEFAULT_LIMIT, cursor, state = 'active', sort = 'newest' } = query;
   if (state !== 'active' && isByKey(sort))
-    throw validationError([{ field: 'sort', message: 'goes with active tokens only' }]);
+    throw validationError([{ field: 'sort', message: 'is only supported for active tokens' }]);
   const totalOf = cursor === undefined ? from.totalOf : 'none';
   const [{ rows, nextCursor, total, totalIsMinimum }, active] = await Promise.all([
     searchTokens(ctx.pool, {
@@ -341,9 +335,11 @@ export async function findOrganisationTokens(
   { owner: ownerId, page = 1, ...query }: OrgTokenQuery,
 ): Promise<Found<OwnedToken>> {
   if (page > 1)
-    throw validationError([{ field: 'page', message: 'goes without filters: page a search by cursor' }]);
+    throw validationError([
+      { field: 'page', message: 'cannot be combined with filters: page a search by cursor' },
+    ]);
   if (ownerId !== undefined && isByKey(query.sort ?? 'newest'))
-    throw validationError([{ field: 'sort', message: 'by name or expiry goes without an owner' }]);
+    throw validationError([{ field: 'sort', message: 'by name or expiry cannot be combined with an owner' }]);
   const totalOf = ownerId === undefined && !hasFilter(query) ? 'counter' : 'matches';
   return search(ctx, { orgId, ownerId, totalOf }, query, toOwnedToken);
 }

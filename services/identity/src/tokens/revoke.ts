@@ -1,7 +1,7 @@
 import { inTransaction } from '@platform/service-kit';
 import type pg from 'pg';
 import { insertFactsOfEntries } from '../audit/record.sql.js';
-import { type AccountCaller, getUserAgent } from '../base/caller/actor.js';
+import type { AccountCaller } from '../base/caller/actor.js';
 import { storeAlert } from '../mails/alerts.js';
 import type { TokenContext } from './context.js';
 import { sessionRequiredOutsideFamily, sessionRequiredToKeepDescendants, tokenNotFound } from './errors.js';
@@ -160,7 +160,7 @@ export async function revokeLockedTokens(
       by.kind,
       by.credentialId,
       by.client?.address ?? null,
-      getUserAgent(by.client),
+      by.client?.userAgent ?? null,
     ],
     query_timeout: REVOKE_TIMEOUT_MS,
   };

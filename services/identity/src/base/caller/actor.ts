@@ -52,9 +52,3 @@ export const toActor = ({ userId, kind, credentialId, client }: Caller): Actor =
 
 /** The actor of background jobs and of operators' commands. */
 export const platformActor: Actor = { actorId: null, credential: null, client: null };
-
-const MAX_USER_AGENT_LENGTH = 512;
-
-/** Returns the user agent as it is stored: cut, because clients can send one of any length. */
-export const getUserAgent = (client: ClientAddress | null): string | null =>
-  client?.userAgent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null;

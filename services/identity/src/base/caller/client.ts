@@ -6,12 +6,15 @@ import { toNetwork } from '../network.js';
 /** The client that sent a request, as the connection and its headers describe it. */
 export interface ClientAddress {
   readonly address: string;
+  /** Its first {@link MAX_USER_AGENT_LENGTH} characters: clients can send one of any length. */
   readonly userAgent: string | undefined;
   /** Whether the request came from this machine without passing a gateway, so not from a person's browser. */
   readonly isLocal: boolean;
   /** The `x-request-id` of the request. */
   readonly requestId: string;
 }
+
+export const MAX_USER_AGENT_LENGTH = 512;
 
 /** Matches 127.0.0.0/8, also as IPv4-mapped IPv6, and ::1. */
 const loopback = /^(?:::1|(?:::ffff:)?127\.\d+\.\d+\.\d+)$/i;
@@ -24,18 +27,17 @@ export const getClient = ({
 }: Pick<FastifyRequest, 'id' | 'ip' | 'headers' | 'socket'>): ClientAddress => ({
   address: ip,
   isLocal: headers['x-forwarded-for'] === undefined && loopback.test(socket.remoteAddress ?? ''),
-  userAgent: headers['user-agent'],
+  userAgent: headers['user-agent']?.slice(0, MAX_USER_AGENT_LENGTH),
   requestId: id,
 });
 
 /** A person's site: moving within it doesn't make a new device. A /48 is what a site gets (RFC 6177). */
 export const SITE_PREFIX = { ipv4: 24, ipv6: 48 } as const;
-const MAX_USER_AGENT_LENGTH = 512;
 const MAX_FAMILY_LENGTH = 60;
 
 /** @returns the program's name without its version, and the operating system, as far as they are known. */
 function parseDevice(userAgent: string | undefined): { readonly name?: string; readonly system?: string } {
-  const text = userAgent?.slice(0, MAX_USER_AGENT_LENGTH).trim();
+  const text = userAgent?.trim();
   if (!text) return {};
   const { browser, os } = Bowser.parse(text);
   // Programs other than browsers put their name first: `curl/8.5.0`.

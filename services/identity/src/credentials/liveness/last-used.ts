@@ -1,6 +1,7 @@
 import { type Clock, createBatchWriter, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import type { TokenUse } from './refused-uses.queries.js';
+import { MAX_USER_AGENT_LENGTH } from '../../base/caller/client.js';
 
 /** The last use of a token since the last uses were written. */
 export interface LastUse {
@@ -11,8 +12,6 @@ export interface LastUse {
   readonly address: string | null;
   readonly userAgent: string | null;
 }
-
-const MAX_USER_AGENT_LENGTH = 512;
 
 /** Creates the recorder of last-used times. A kill -9 loses the times of the last two seconds, nothing else. */
 export function createLastUsed(deps: {

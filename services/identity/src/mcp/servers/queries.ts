@@ -158,7 +158,7 @@ export const beginRefresh = (db: Client, id: string): Promise<unknown> =>
 /*
  * Claims servers whose refresh is due by moving their time on: no other replica claims them, and a replica that dies
  * loses no more than this refresh. A server whose list is too large is left to an administrator. Servers whose last refresh
- * never ended come after all others, one at a time and ever more rarely: they may have killed the replica.
+ * never ended come after all others, one at a time and with a back-off: they may have killed the replica.
  */
 const claimDue = `
   with due as (

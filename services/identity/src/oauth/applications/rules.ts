@@ -54,7 +54,7 @@ function findAuthFaults({ grantTypes, authMethod, jwks }: ApplicationShape): Fau
   if (authMethod === 'none' && grantTypes.includes('client_credentials'))
     faults.push({ field: 'authMethod', message: 'a public client cannot use client_credentials' });
   if ((authMethod === 'private_key_jwt') !== (jwks !== null))
-    faults.push({ field: 'jwks', message: 'goes with private_key_jwt: give both, or neither' });
+    faults.push({ field: 'jwks', message: 'is required with private_key_jwt, and with that alone' });
   for (const [index, key] of (jwks?.keys ?? []).entries())
     if (!isPublicKey(key)) faults.push({ field: `jwks.keys.${index}`, message: 'must be a public key' });
   return faults;
@@ -66,7 +66,7 @@ export function assertApplication(shape: ApplicationShape): void {
   const isCodeClient = grantTypes.includes('authorization_code');
   const faults = findAuthFaults(shape);
   if (grantTypes.includes('refresh_token') && !isCodeClient)
-    faults.push({ field: 'grantTypes', message: 'refresh_token goes with authorization_code' });
+    faults.push({ field: 'grantTypes', message: 'refresh_token requires authorization_code' });
   if (isCodeClient !== redirectUris.length > 0)
     faults.push({ field: 'redirectUris', message: 'go with authorization_code: give both, or neither' });
   if (isLimited && !grantTypes.includes('client_credentials'))

@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import { insertFactsOfEntries } from '../../audit/record.sql.js';
-import { getUserAgent } from '../../base/caller/actor.js';
 import type { ClientAddress } from '../../base/caller/client.js';
 
 export interface FailedSignIn {
@@ -44,7 +43,7 @@ export const insertFailedSignIns = (db: pg.Pool, failures: readonly StoredFailur
       failures.map(({ email }) => email),
       failures.map(({ method }) => method),
       failures.map(({ client }) => client.address),
-      failures.map(({ client }) => getUserAgent(client)),
+      failures.map(({ client }) => client.userAgent ?? null),
       failures.map(({ at }) => at),
       failures.map(({ reason }) => reason ?? null),
     ],

@@ -2,7 +2,6 @@ import { toDigest } from '@platform/auth';
 import type { Clock } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Transaction } from '../../resources.js';
-import { getUserAgent } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { getSessionGenerations } from '../../members/organisation/queries.js';
 import { isProviderRequired } from '../../members/organisation/provider-requirement.queries.js';
@@ -48,7 +47,7 @@ export async function openSession(
   const claims = { sub: user.id, org: user.orgId, jti: id, kind: 'session' as const, iat: issuedAt };
   const { token } = await keys.mint({ ...claims, exp: issuedAt + SESSION_SECONDS });
   const session = { id, orgId: user.orgId, userId: user.id, tokenHash: toDigest(token) };
-  const origin = { address: client.address, userAgent: getUserAgent(client) };
+  const origin = { address: client.address, userAgent: client.userAgent ?? null };
   const { providerGeneration, singleFactorGeneration } = await getSessionGenerations(tx, user.orgId);
   await insertSession(tx, {
     ...session,
