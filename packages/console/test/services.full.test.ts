@@ -100,7 +100,7 @@ describeWith('chromium', 'the screens of services that people use as themselves'
     keys.pop();
     expect(await callTool(token.accessToken)).toContain('does not accept your account there any more');
     await using.open('/account/services');
-    await page.getByText('Refuses your key').waitFor();
+    await page.getByText('Refuses your account').waitFor();
     await page.getByRole('row').filter({ hasText: 'notes' }).click();
     await page.getByText('Refused since').waitFor();
     keys.push('Bearer new-key');
@@ -113,6 +113,32 @@ describeWith('chromium', 'the screens of services that people use as themselves'
     await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
     await page.getByText('notes is disconnected.').waitFor();
     await page.getByText('Not connected').waitFor();
+  });
+
+  test('UI-20 a person signs in at a service that has a sign-in, and is told when that leads nowhere', async () => {
+    using.allowFaults(/502/);
+    const page = await using.open('/organisation/mcp-servers');
+    await page.getByRole('button', { name: 'Add a server' }).click();
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('tickets');
+    await page.getByLabel('Address').fill(wiki.url);
+    await page.getByRole('button', { name: /How the platform identifies itself/ }).click();
+    await page.getByRole('option', { name: 'By a sign-in of each member at the server' }).click();
+    await page.getByLabel('Client id').fill('given');
+    await page.getByText('/oauth2/upstream/callback').waitFor();
+    await page.getByLabel('Client secret').fill('a-secret');
+    expect(await findBarriers(page, '[role=dialog]')).toEqual([]);
+    await page.getByRole('button', { name: 'Add the server' }).click();
+    await page.getByText('tickets is added.').waitFor();
+    await page.getByRole('row').filter({ hasText: 'tickets' }).click();
+    await page.getByText('By a sign-in of each member at the server').waitFor();
+    const [, id = ''] = /mcp-servers\/([\da-f-]+)/.exec(page.url()) ?? [];
+    await using.open(`/account/services/${id}?signIn=expired`);
+    await page.getByText('it took too long, or another browser began it').waitFor();
+    await page.getByRole('button', { name: 'Sign in there' }).click();
+    // This server asks for keys, and says nothing of a sign-in.
+    await page.getByText('does not let the platform sign anybody in').waitFor();
+    expect(await findBarriers(page, 'main')).toEqual([]);
+    await using.platform.call('DELETE', `/api/v1/mcp-servers/${id}`);
   });
 
   test('UI-21 an administrator sees who is connected, and ends a connection', async () => {

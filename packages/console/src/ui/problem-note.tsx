@@ -4,7 +4,12 @@ import { toSignIn } from '../api/session.ts';
 import { describeFault } from './describe-fault.ts';
 
 /** Server errors that say for certain that nothing was done. */
-const NOT_DONE: ReadonlySet<string> = new Set(['NOTHING_DONE', 'SMTP_ERROR', 'REFRESH_FAILED']);
+const NOT_DONE: ReadonlySet<string> = new Set([
+  'NOTHING_DONE',
+  'SMTP_ERROR',
+  'REFRESH_FAILED',
+  'SIGN_IN_FAILED',
+]);
 
 /** Says what happened, whether anything was done, and what to do. */
 export function explainProblem(error: unknown): string {

@@ -89,6 +89,7 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
       'storeOwnMcpCredential',
       'removeOwnMcpCredential',
       'testOwnMcpCredential',
+      'beginMcpSignIn',
     ],
   ],
   [

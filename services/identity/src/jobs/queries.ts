@@ -180,6 +180,7 @@ const olderId = { column: 'id', operator: '<' } as const;
 export const deleteSessions = createDeletion<Date>('sessions', 'id', expired);
 /** Deletes sign-ins that nobody completed in time. */
 export const deletePendingSignIns = createDeletion<Date>('pending_sign_ins', 'token_hash', expired);
+export const deleteServerSignIns = createDeletion<Date>('mcp_sign_ins', 'state_hash', expired);
 export const deleteProviderSignIns = createDeletion<Date>('provider_sign_ins', 'state_hash', expired);
 /** Deletes challenges that no passkey has answered in time. */
 export const deletePasskeyChallenges = createDeletion<Date>('passkey_challenges', 'holder', expired);

@@ -11,9 +11,13 @@ export type Claim = Server['credential']['claims'][number];
 export type GroupValue = NonNullable<Server['credential']['groupValues']>;
 export const claims = ['email', 'groups'] as const satisfies readonly Claim[];
 
+/** Whether each account is known to the server by itself. */
+export const isPerAccount = ({ credential: { kind } }: Server): boolean =>
+  kind === 'personal' || kind === 'oauth';
+
 /** Says what a server learns about whoever calls. */
 export function describeReceived({ kind, claims: told, groupValues }: Server['credential']): string {
-  if (kind === 'personal') return t.receives.own;
+  if (kind === 'personal' || kind === 'oauth') return t.receives.own;
   if (kind !== 'assertion') return t.receives.nothing;
   const groups = groupValues === null ? [] : [t.receives.groups[groupValues]];
   return t.receives.all([t.receives.id, ...(told.includes('email') ? [t.receives.email] : []), ...groups]);

@@ -102,6 +102,15 @@ function readCredential(form: FormData) {
     } as const;
   }
   const value = readSecret(form, 'value');
+  if (kind === 'oauth') {
+    const [clientId, scope] = [readText(form, 'clientId'), readText(form, 'scope')];
+    return {
+      kind,
+      ...(clientId !== '' && { clientId }),
+      ...(clientId !== '' && value && { clientSecret: value }),
+      ...(scope !== '' && { scope }),
+    } as const;
+  }
   if (kind === 'personal') {
     const [hint, link] = [readText(form, 'hint'), readText(form, 'link')];
     // A blank at its end belongs to what stands before a secret.
@@ -184,6 +193,7 @@ function ServerFields({ server }: { server?: Server }) {
       )}
       {kind === 'assertion' && <ClaimFields credential={server?.credential} />}
       {kind === 'personal' && <PersonalFields credential={server?.credential} />}
+      {kind === 'oauth' && <OauthFields credential={server?.credential} />}
       <AccessInput allowed={server?.allowedGroups ?? null} />
       {server && rules}
       <TextInput
@@ -205,6 +215,45 @@ function ServerFields({ server }: { server?: Server }) {
           onChange={setSize}
         />
       </Advanced>
+    </>
+  );
+}
+
+/** How the platform is known where members sign in. Most servers let it register itself. */
+function OauthFields({ credential }: { credential: Server['credential'] | undefined }) {
+  const stored = credential?.kind === 'oauth' ? credential : undefined;
+  const [clientId, setClientId] = useState(stored?.clientId ?? '');
+  return (
+    <>
+      <TextInput
+        name="clientId"
+        label={t.oauth.clientId}
+        hint={t.oauth.clientIdHint}
+        maxLength={2_048}
+        value={clientId}
+        onChange={setClientId}
+      />
+      {clientId.trim() !== '' && (
+        <>
+          <SecretInput
+            name="value"
+            label={t.oauth.clientSecret}
+            hint={t.oauth.clientSecretHint}
+            isStored={clientId.trim() === stored?.clientId}
+            maxLength={4_096}
+          />
+          <p>
+            {t.oauth.redirect}: <code>{`${location.origin}/oauth2/upstream/callback`}</code>
+          </p>
+        </>
+      )}
+      <TextInput
+        name="scope"
+        label={t.oauth.scope}
+        hint={t.oauth.scopeHint}
+        maxLength={1_000}
+        defaultValue={stored?.scope ?? ''}
+      />
     </>
   );
 }

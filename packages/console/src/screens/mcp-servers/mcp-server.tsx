@@ -18,7 +18,7 @@ import { ServerState } from './mcp-servers.tsx';
 import { reveal } from './reveal.ts';
 import { writeRules } from './rules.ts';
 import { ServerTest } from './server-test.tsx';
-import { describeReceived, type Server } from './api.ts';
+import { describeReceived, isPerAccount, type Server } from './api.ts';
 import { Connected } from './connected.tsx';
 import { Tools } from './tools.tsx';
 
@@ -55,7 +55,7 @@ export function Screen() {
       <QueryView query={query}>{(found) => <ServerFacts server={found} />}</QueryView>
       {server && <ServerTest key={server.url} serverId={serverId} />}
       <Tools serverId={serverId} />
-      {server?.credential.kind === 'personal' && <Connected serverId={serverId} />}
+      {server && isPerAccount(server) && <Connected serverId={serverId} />}
       {server && (
         <Section title={accessText.title}>
           <WhoCan resource={{ type: 'server', id: server.name }} actions={SERVER_ACTIONS} />
@@ -118,7 +118,7 @@ const ServerFacts = ({ server }: { server: Server }) => (
       ],
       [groups.access.label, describeAccess(server.allowedGroups)],
       [t.credential, t.credentials[server.credential.kind]],
-      ...(server.credential.kind === 'personal'
+      ...(isPerAccount(server)
         ? [
             [
               t.personal.listsWith,

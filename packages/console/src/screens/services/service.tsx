@@ -17,6 +17,7 @@ import { Testing } from '../../ui/testing.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import type { Service } from './api.ts';
+import { Outcome } from './outcome.tsx';
 import { ServiceState } from './services.tsx';
 
 const ConnectService = lazyPart(async () => (await import('./connect-service.tsx')).ConnectService);
@@ -41,14 +42,9 @@ export function Screen() {
       query={query}
       title={service?.name ?? t.one}
       intro={t.intro}
-      actions={
-        service && (
-          <Button kind={service.connection ? 'plain' : 'primary'} onPress={() => setDialog('connect')}>
-            {service.connection ? t.replace : t.connect}
-          </Button>
-        )
-      }
+      actions={service && <ConnectButton service={service} onPress={() => setDialog('connect')} />}
     >
+      <Outcome />
       <QueryView query={query}>{(found) => <ServiceFacts service={found} />}</QueryView>
       {service?.connection && <ServiceTest key={service.connection.connectedAt} serverId={serverId} />}
       {service?.connection && (
@@ -57,6 +53,31 @@ export function Screen() {
       {service && dialog === 'connect' && <ConnectService service={service} onClose={close} />}
       {service && dialog === 'end' && <EndService service={service} onClose={close} />}
     </DetailPage>
+  );
+}
+
+/** Takes a key in a dialog, or leads to where one signs in. */
+function ConnectButton({ service, onPress }: { service: Service; onPress: () => void }) {
+  const { id, credential, connection } = service;
+  const begin = useAction({
+    mutationFn: () =>
+      unwrap(identity.POST('/api/v1/mcp-servers/{id}/my-credential/sign-in', { params: { path: { id } } })),
+    onSuccess: ({ url }) => window.location.assign(url),
+  });
+  const kind = connection ? 'plain' : 'primary';
+  if (credential.kind === 'personal')
+    return (
+      <Button kind={kind} onPress={onPress}>
+        {connection ? t.replace : t.connect}
+      </Button>
+    );
+  return (
+    <>
+      <Button kind={kind} isPending={begin.isPending} onPress={() => begin.mutate()}>
+        {connection ? t.signInAgain : t.signIn}
+      </Button>
+      <ProblemNote error={begin.error} />
+    </>
   );
 }
 

@@ -8,6 +8,7 @@ import { Empty, Page } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
 import { describeState, type Service } from './api.ts';
+import { Outcome } from './outcome.tsx';
 
 export function ServiceState({ service }: { service: Service }) {
   const { tone, label } = describeState(service);
@@ -45,6 +46,7 @@ export function Screen() {
   });
   return (
     <Page title={text.screens.services} intro={t.intro}>
+      <Outcome />
       <QueryView query={query}>
         {(found) => (
           <DataTable

@@ -951,6 +951,10 @@ create table mcp_servers (
   credential_link text,
   -- The administrator with whose own credential the tools are listed.
   lister_id uuid,
+  -- Of a server at which accounts sign in: the client id that an administrator has given, and the scopes to ask for. The client
+  -- itself, given or registered, is sealed in `secret_sealed`.
+  client_id text,
+  client_scope text,
   -- What an assertion says of the caller beside the id, and whether groups go by their names or their external ids.
   claims text[] default '{}' not null,
   group_values text,
@@ -976,15 +980,17 @@ create table mcp_servers (
   is_limited boolean default false not null,
   allowed_groups uuid[] default '{}' not null,
   constraint mcp_server_names unique (org_id, name),
-  constraint mcp_servers_credential_check check (credential in ('none', 'secret', 'assertion', 'personal')),
+  constraint mcp_servers_credential_check check (credential in ('none', 'secret', 'assertion', 'personal', 'oauth')),
   constraint mcp_servers_claims_check check (claims <@ array['email', 'groups'] and (claims = '{}' or credential = 'assertion')),
   constraint mcp_servers_group_values_check check (group_values in ('name', 'externalId') and (group_values is not null) = ('groups' = any (claims))),
   constraint mcp_servers_name_check check ((name ~ '^[a-z0-9][a-z0-9_-]{0,31}$') and (name !~ '__|_$')),
   constraint secret_has_header check (
     ((credential in ('secret', 'personal')) = (secret_header is not null)) and (credential <> 'secret' or secret_sealed is not null)
-      and (secret_sealed is null or secret_header is not null)),
+      and (credential in ('secret', 'personal', 'oauth') or secret_sealed is null)),
   constraint personal_has_prefix check (((credential = 'personal') = (secret_prefix is not null))
-    and (credential = 'personal' or num_nonnulls(credential_hint, credential_link, lister_id) = 0))
+    and (credential = 'personal' or num_nonnulls(credential_hint, credential_link) = 0)
+    and (credential in ('personal', 'oauth') or lister_id is null)
+    and (credential = 'oauth' or num_nonnulls(client_id, client_scope) = 0))
 );
 create index mcp_servers_due on mcp_servers (unfinished_refreshes, next_refresh_at)
   where is_enabled and refresh_fault is distinct from 'too_large';
@@ -1019,9 +1025,26 @@ create table mcp_credentials (
   last_used_at timestamptz(3),
   -- Since when the server refuses it.
   refused_at timestamptz(3),
+  -- Of a sign-in at the server: the scopes that it lacked, and until when one process renews its tokens.
+  scope_wanted text,
+  renewing_until timestamptz(3),
   constraint mcp_credentials_of_server unique (server_id, account_id)
 );
 create index mcp_credentials_of_account on mcp_credentials (account_id);
+
+-- Sign-ins at servers in progress: each belongs to the session that began it, and is used once.
+create table mcp_sign_ins (
+  state_hash text primary key,
+  server_id uuid not null references mcp_servers on delete cascade,
+  org_id uuid not null,
+  account_id uuid not null,
+  session_id uuid not null,
+  -- Of the server.
+  revision integer not null,
+  flow_sealed text not null,
+  expires_at timestamptz(3) not null
+);
+create index mcp_sign_ins_expiry on mcp_sign_ins (expires_at);
 
 -- How old is what a connector has crawled, by the facts that crawl reports: results of mounted servers say it.
 create table crawl_ages (

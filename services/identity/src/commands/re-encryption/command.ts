@@ -2,7 +2,11 @@ import { ConfigError, type SecretBox } from '@platform/service-kit';
 import type pg from 'pg';
 import { smtpSecretContext } from '../../members/smtp/service.js';
 import { clientSecretContext } from '../../sign-in/identity-provider/provider-fields.js';
-import { ownSecretContextOf, serverSecretContext } from '../../mcp/servers/upstream/credentials.js';
+import {
+  ownSecretContextOf,
+  serverSecretContext,
+  signInContext,
+} from '../../mcp/servers/upstream/credentials.js';
 import { destinationSecretContext } from '../../destinations/secrets.js';
 import { messageContext } from '../../mails/outbox/outbox.js';
 import { totpContext } from '../../sign-in/second-factor/check.js';
@@ -17,6 +21,7 @@ const contexts: Readonly<Record<keyof typeof sealedColumns, (subject: string) =>
   'outgoing mails': messageContext,
   'MCP server secrets': serverSecretContext,
   'own credentials at MCP servers': ownSecretContextOf,
+  'sign-ins at MCP servers': signInContext,
   'destination secrets': destinationSecretContext,
   'client secrets': clientSecretContext,
   'authenticator secrets': totpContext,

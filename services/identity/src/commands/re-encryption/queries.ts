@@ -22,6 +22,7 @@ export const sealedColumns = {
     type: 'uuid',
     subject: `server_id || ':' || account_id`,
   },
+  'sign-ins at MCP servers': { table: 'mcp_sign_ins', id: 'state_hash', column: 'flow_sealed', type: 'text' },
   'destination secrets': { table: 'fact_destinations', id: 'id', column: 'secret_sealed', type: 'uuid' },
   'client secrets': {
     table: 'identity_providers',

@@ -20,6 +20,8 @@ export const toServer = (row: ServerRow, counts: ToolCounts | undefined, groups:
     prefix: row.secretPrefix,
     hint: row.credentialHint,
     link: row.credentialLink,
+    clientId: row.clientId,
+    scope: row.clientScope,
     hasListingSecret: row.credential === 'personal' && row.secretSealed !== null,
     claims: [...row.claims] as Server['credential']['claims'],
     groupValues: row.groupValues as Server['credential']['groupValues'],

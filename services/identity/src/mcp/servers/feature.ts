@@ -19,8 +19,11 @@ import { createFindClaims } from './person-claims.js';
 import { createRefresher } from './refresh.js';
 import { createRefreshJob } from './refresh.job.js';
 import { createListers } from './own/listers.js';
-import { accountCredentialRoutes, ownCredentialRoutes } from './own/routes.js';
+import { accountCredentialRoutes, ownCredentialRoutes, signInCallbackRoutes } from './own/routes.js';
+import { createClientIdentity, createSignIns } from './own/sign-in.js';
 import { createOwnCredentialService } from './own/service.js';
+import { ANSWER_MS, createAuthorizationFetch, MAX_DOCUMENT_BYTES } from './upstream/oauth/fetch.js';
+import { createRenewals } from './upstream/oauth/renewals.js';
 import { createOwnCredentials } from './upstream/own-credentials.js';
 import { MAX_ANSWER_BYTES } from './schemas.js';
 import { serverCheckRoutes, serverRoutes } from './routes.js';
@@ -85,6 +88,14 @@ function openConnections({ settings, box, signClaims, clock, log, shutdown }: Mc
   return { egress, connections };
 }
 
+/** Opens the way to the authorization servers of servers, which is as narrow as that to the servers. */
+function openAuthorizationFetch({ settings, shutdown }: McpServerDeps) {
+  const limits = { maxAnswerBytes: MAX_DOCUMENT_BYTES, timeoutMs: ANSWER_MS };
+  const egress = createEgress(settings.allowedTargets, limits, createHostResolver());
+  shutdown.on('close', 'authorization servers', () => egress.agent.destroy());
+  return createAuthorizationFetch(egress);
+}
+
 /**
  * Registers the MCP servers that administrators mount, and starts to refresh their tools.
  *
@@ -95,7 +106,10 @@ export function registerMcpServers(app: App, deps: McpServerDeps): FindCatalogue
   const { timeoutMs, refreshMs } = settings;
   const { egress, connections } = openConnections(deps);
   const listings = createListings({ connections, timeoutMs: Math.min(timeoutMs, MAX_LIST_TIMEOUT_MS) });
-  const own = createOwnCredentials({ pool, prisma, clock, consoleUrl: settings.consoleUrl });
+  const { consoleUrl } = settings;
+  const fetchFn = openAuthorizationFetch(deps);
+  const renewals = createRenewals({ pool, box, clock, fetchFn, log });
+  const own = createOwnCredentials({ pool, prisma, clock, renewals, consoleUrl });
   const listers = createListers({ prisma, own });
   const refresher = createRefresher({ prisma, listings, listers, clock, refreshMs, log });
   const job = createRefreshJob({ pool, refresher, clock, refreshMs, log });
@@ -104,8 +118,11 @@ export function registerMcpServers(app: App, deps: McpServerDeps): FindCatalogue
   const checks = createServerChecks({ prisma, listings, listers, refresher, clock });
   serverCheckRoutes(app, checks);
   const ownCredentials = createOwnCredentialService({ prisma, box, clock });
-  ownCredentialRoutes(app, ownCredentials, checks);
-  accountCredentialRoutes(app, ownCredentials);
+  const identity = createClientIdentity(consoleUrl);
+  const signIns = createSignIns({ prisma, box, clock, fetchFn, identity, credentials: ownCredentials, log });
+  ownCredentialRoutes(app, ownCredentials, signIns, checks);
+  accountCredentialRoutes(app, ownCredentials, signIns);
+  signInCallbackRoutes(app, { ...signIns, identity });
   mountedToolRoutes(app, createToolDecisions({ prisma, clock }));
   const callUpstream = createUpstreamCalls({
     connections,

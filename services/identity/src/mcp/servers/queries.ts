@@ -15,6 +15,9 @@ export interface ServerRow {
   readonly credentialLink: string | null;
   /** The administrator with whose own credential the tools are listed. */
   readonly listerId: string | null;
+  /** Of `oauth`: the client id that an administrator has given, and the scopes to ask for. */
+  readonly clientId: string | null;
+  readonly clientScope: string | null;
   readonly claims: readonly string[];
   readonly groupValues: string | null;
   /** The connectors that its answers come from. */

@@ -140,10 +140,34 @@ const Credential = Type.Union(
       },
       { additionalProperties: false },
     ),
+    Type.Object(
+      {
+        kind: Type.Literal('oauth'),
+        clientId: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 2_048,
+            pattern: '^[\\x21-\\x7e]+$',
+            description:
+              "The platform's client id at the authorization server of the server. By default it registers itself, or is known by its document.",
+          }),
+        ),
+        clientSecret: Type.Optional(SecretValue),
+        scope: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 1_000,
+            pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]+(?: [\\x21\\x23-\\x5b\\x5d-\\x7e]+)*$',
+            description: 'The scopes to ask for. By default those that the server names.',
+          }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
   ],
   {
     description:
-      'How the platform identifies itself: not at all, with a secret, with a signed assertion of who calls, or with a secret that each account has of its own.',
+      'How the platform identifies itself: not at all, with a secret, with a signed assertion of who calls, with a secret that each account has of its own, or with the tokens of an account that members sign in with at the server.',
   },
 );
 
@@ -190,11 +214,15 @@ export const Server = Type.Object(
     name: Type.String(),
     url: Type.String(),
     credential: Type.Object({
-      kind: Type.String({ enum: ['none', 'secret', 'assertion', 'personal'] }),
+      kind: Type.String({ enum: ['none', 'secret', 'assertion', 'personal', 'oauth'] }),
       header: Nullable(Type.String({ description: 'Null unless a secret is sent.' })),
       prefix: Nullable(Type.String({ description: 'Null unless each account has a secret of its own.' })),
       hint: Nullable(Type.String()),
       link: Nullable(Type.String()),
+      clientId: Nullable(
+        Type.String({ description: 'Of `oauth`, as an administrator has given it; null: by registration.' }),
+      ),
+      scope: Nullable(Type.String()),
       hasListingSecret: Type.Boolean({
         description:
           'Whether the tools of `personal` are listed with a secret that an administrator has given for that.',

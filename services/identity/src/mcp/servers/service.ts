@@ -46,6 +46,8 @@ const toAudited = (row: ServerRow, groups: GroupsById) => ({
   secretPrefix: row.secretPrefix,
   credentialHint: row.credentialHint,
   credentialLink: row.credentialLink,
+  clientId: row.clientId,
+  clientScope: row.clientScope,
   claims: row.claims.join(', ') || null,
   groupValues: row.groupValues,
   connectors: row.connectors.join(', ') || null,
@@ -62,6 +64,8 @@ const audited = [
   'secretPrefix',
   'credentialHint',
   'credentialLink',
+  'clientId',
+  'clientScope',
   'claims',
   'groupValues',
   'connectors',
@@ -80,6 +84,8 @@ type CredentialFields = Pick<
   | 'credentialHint'
   | 'credentialLink'
   | 'listerId'
+  | 'clientId'
+  | 'clientScope'
   | 'claims'
   | 'groupValues'
 >;
@@ -103,6 +109,8 @@ function toCredentialFields(
     credentialHint: null,
     credentialLink: null,
     listerId: null,
+    clientId: null,
+    clientScope: null,
     claims: [],
     groupValues: null,
   };
@@ -117,6 +125,26 @@ function toCredentialFields(
   if (credential?.kind === 'secret') {
     const { value, header: secretHeader = 'authorization' } = credential;
     return { ...fields, secretHeader, secretSealed: box.seal(value, serverSecretContext(id)) };
+  }
+  if (credential?.kind === 'oauth') {
+    const { clientId = null, clientSecret, scope = null } = credential;
+    const isGiven = clientId !== null;
+    const isKept = isGiven && clientSecret === undefined && kept?.clientId === clientId;
+    const client = {
+      client_id: clientId,
+      ...(clientSecret !== undefined && { client_secret: clientSecret }),
+    };
+    return {
+      ...fields,
+      clientId,
+      clientScope: scope,
+      listerId: kept?.listerId ?? null,
+      secretSealed: isKept
+        ? (kept?.secretSealed ?? null)
+        : isGiven
+          ? box.seal(JSON.stringify(client), serverSecretContext(id))
+          : null,
+    };
   }
   if (credential?.kind !== 'personal') return fields;
   const { value, header: secretHeader = 'authorization', prefix, hint, link } = credential;
@@ -139,7 +167,9 @@ function toCredentialFields(
 
 /** Whether the credentials that accounts have given for the server are for the changed one, too. */
 const keepsOwnCredentials = (before: ServerRow, after: ServerRow): boolean =>
-  before.credential === after.credential && !isOtherOrigin(before.url, after.url);
+  before.credential === after.credential &&
+  before.clientId === after.clientId &&
+  !isOtherOrigin(before.url, after.url);
 
 /**
  * Returns the fields of a change. A secret is never sent to another origin than the one it was given for, so that
@@ -154,14 +184,17 @@ function toChangedFields(
 ) {
   const parsed = url === undefined ? undefined : parseServerUrl(url, egress);
   const isMoved = parsed !== undefined && isOtherOrigin(before.url, parsed);
-  if (isMoved && before.secretSealed !== null && credential === undefined) throw secretRequired();
+  // A client that has registered itself registers anew.
+  const isRegistered = before.credential === 'oauth' && before.clientId === null;
+  if (isMoved && before.secretSealed !== null && credential === undefined && !isRegistered)
+    throw secretRequired();
   const isReachedOtherwise = (parsed ?? before.url) !== before.url || credential !== undefined;
   return {
     ...(name !== undefined && { name }),
     ...(parsed !== undefined && { url: parsed }),
     ...(credential !== undefined &&
       // oxfmt-ignore
-      toCredentialFields(before.id, credential, box, isMoved || before.credential !== 'personal' ? undefined : before)),
+      toCredentialFields(before.id, credential, box, isMoved || before.credential !== credential.kind ? undefined : before)),
     ...(connectors !== undefined && { connectors: [...new Set(connectors)] }),
     ...(rules !== undefined && { rules }),
     ...(maxAnswerBytes !== undefined && { maxAnswerBytes }),
@@ -169,6 +202,7 @@ function toChangedFields(
     // The job asks again what had failed for its size.
     ...(isReachedOtherwise && { revision: before.revision + 1, refreshFault: null }),
     ...(isMoved && { leftOut: '[]', listerId: null }),
+    ...(isMoved && isRegistered && credential === undefined && { secretSealed: null }),
   };
 }
 

@@ -117,7 +117,7 @@ test('MCP-50 the administrator chooses the header and what stands before the sec
   const id = await mounts.mount(site.upstream.url, { credential });
   expect((await mounts.get(id)).credential).toEqual({
     kind: 'personal', header: 'authorization', prefix: 'Bearer ', hint: 'Settings, API keys', link: 'https://wiki.example.com/keys',
-    hasListingSecret: false, claims: [], groupValues: null,
+    hasListingSecret: false, claims: [], groupValues: null, clientId: null, scope: null,
   });
   const ada = await createPerson();
   await connect(id, 'key-of-ada', ada.session);

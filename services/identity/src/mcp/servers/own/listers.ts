@@ -31,8 +31,8 @@ export function createListers({ prisma, own }: { readonly prisma: Prisma; readon
      * @throws UpstreamFault no_credential.
      */
     async find(server: UpstreamServer, candidates: readonly string[]): Promise<Lister> {
-      if (!isPerAccount(server) || server.secretSealed !== null)
-        return { subject: undefined, listerId: null };
+      const hasOwnSecret = server.credential === 'personal' && server.secretSealed !== null;
+      if (!isPerAccount(server) || hasOwnSecret) return { subject: undefined, listerId: null };
       const listerId = await findListerOf(prisma, server, candidates);
       const subject = listerId === undefined ? undefined : await toSubject(server, listerId);
       if (listerId === undefined || !subject) throw new UpstreamFault('no_credential');

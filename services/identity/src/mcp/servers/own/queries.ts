@@ -50,13 +50,60 @@ export interface CredentialRow {
 }
 const shown = { id: true, connectedAt: true, lastUsedAt: true, refusedAt: true } as const;
 
+export interface NewSignIn {
+  readonly stateHash: string;
+  readonly serverId: string;
+  readonly orgId: string;
+  readonly accountId: string;
+  readonly sessionId: string;
+  readonly revision: number;
+  readonly flowSealed: string;
+  readonly expiresAt: Date;
+}
+
+export const insertSignIn = (db: Client, signIn: NewSignIn): Promise<unknown> =>
+  db.mcpSignIn.create({ data: signIn, select: { stateHash: true } });
+
+/** Uses a sign-in up that this session has begun; of concurrent calls exactly one succeeds. */
+export async function consumeSignIn(
+  db: Client,
+  of: Pick<NewSignIn, 'stateHash' | 'orgId' | 'accountId' | 'sessionId'>,
+  now: Date,
+): Promise<Pick<NewSignIn, 'serverId' | 'revision' | 'flowSealed'> | undefined> {
+  const [found] = await db.$queryRaw<Pick<NewSignIn, 'serverId' | 'revision' | 'flowSealed'>[]>`
+    delete from mcp_sign_ins
+    where state_hash = ${of.stateHash} and org_id = ${of.orgId}::uuid and account_id = ${of.accountId}::uuid
+      and session_id = ${of.sessionId}::uuid and expires_at > ${now.toISOString()}::timestamptz
+    returning server_id::text as "serverId", revision, flow_sealed as "flowSealed"`;
+  return found;
+}
+
+/** Keeps the client that the platform has registered, unless the server is reached in another way by now. */
+export const storeClient = (
+  db: Client,
+  { id, revision }: Pick<ServerRow, 'id' | 'revision'>,
+  secretSealed: string,
+): Promise<unknown> =>
+  db.mcpServer.updateMany({ where: { id, revision, credential: 'oauth' }, data: { secretSealed } });
+
+/** Finds what is sealed for an account. */
+export const findSealedOf = async (
+  db: Client | Transaction,
+  serverId: string,
+  accountId: string,
+): Promise<{ readonly secretSealed: string; readonly scopeWanted: string | null } | null> =>
+  db.mcpCredential.findUnique({
+    where: { serverId_accountId: { serverId, accountId } },
+    select: { secretSealed: true, scopeWanted: true },
+  });
+
 /** Stores the credential of an account in place of the one before. */
 export const replaceCredential = (tx: Transaction, credential: NewCredential): Promise<CredentialRow> => {
   const { serverId, accountId } = credential;
   return tx.mcpCredential.upsert({
     where: { serverId_accountId: { serverId, accountId } },
     create: credential,
-    update: { ...credential, lastUsedAt: null, refusedAt: null },
+    update: { ...credential, lastUsedAt: null, refusedAt: null, scopeWanted: null, renewingUntil: null },
     select: shown,
   });
 };
@@ -92,7 +139,7 @@ export async function findOwnServers(
   const rows = await db.mcpServer.findMany({
     where: {
       orgId,
-      credential: 'personal',
+      credential: { in: ['personal', 'oauth'] },
       isEnabled: true,
       ...(id !== undefined && { id }),
       // oxfmt-ignore

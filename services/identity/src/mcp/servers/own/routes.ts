@@ -1,19 +1,23 @@
 import { getMember, requireSession } from '@platform/auth';
 import { type App, errorResponses, Message } from '@platform/service-kit';
+import { Type } from 'typebox';
 import { requireAdminRole } from '../../../base/authority.js';
-import { getCaller } from '../../../base/caller/actor.js';
+import { getCaller, toCaller } from '../../../base/caller/actor.js';
 import { inAnySession } from '../../../base/confirmation.js';
 import type { ServerChecks } from '../checks.js';
 import { ServerPath, TestedServer } from '../schemas.js';
+import type { ClientIdentity } from '../upstream/oauth/protocol.js';
 import {
   CredentialPage,
   CredentialPath,
   CredentialQuery,
   OwnServerResponse,
   OwnServers,
+  SignInResponse,
   StoreBody,
 } from './schemas.js';
 import type { OwnCredentialService } from './service.js';
+import { CLIENT_DOCUMENT_PATH, type SignInOutcome, type SignIns, UPSTREAM_CALLBACK_PATH } from './sign-in.js';
 
 const base = '/api/v1/mcp-servers';
 const tags = ['MCP servers'];
@@ -22,6 +26,7 @@ const tags = ['MCP servers'];
 export function ownCredentialRoutes(
   app: App,
   service: OwnCredentialService,
+  signIns: Pick<SignIns, 'begin' | 'revoke'>,
   checks: Pick<ServerChecks, 'testOwn'>,
 ): void {
   const onRequest = [app.authenticate, requireSession];
@@ -85,9 +90,27 @@ export function ownCredentialRoutes(
       },
     },
     async (request) => {
-      await service.removeOwn(getCaller(request), request.params.id);
+      const caller = getCaller(request);
+      const { id } = request.params;
+      const { isSignedIn, secretSealed } = await service.removeOwn(caller, id);
+      if (isSignedIn) await signIns.revoke(id, caller.userId, secretSealed);
       return { message: 'Disconnected' };
     },
+  );
+  app.post(
+    `${base}/:id/my-credential/sign-in`,
+    {
+      onRequest,
+      config: inAnySession,
+      schema: {
+        operationId: 'beginMcpSignIn',
+        tags,
+        summary: 'Begin to sign in at an MCP server, in the browser of this session',
+        params: ServerPath,
+        response: { 200: SignInResponse, ...errorResponses(400, 401, 403, 404, 429, 502) },
+      },
+    },
+    async (request) => ({ url: await signIns.begin(getCaller(request), request.params.id) }),
   );
   app.post(
     `${base}/:id/my-credential/test`,
@@ -107,7 +130,11 @@ export function ownCredentialRoutes(
 }
 
 /** For administrators with a session, on who is connected to a server. */
-export function accountCredentialRoutes(app: App, service: OwnCredentialService): void {
+export function accountCredentialRoutes(
+  app: App,
+  service: OwnCredentialService,
+  signIns: Pick<SignIns, 'revoke'>,
+): void {
   const onRequest = [app.authenticate, requireAdminRole, requireSession];
   app.get(
     `${base}/:id/credentials`,
@@ -159,8 +186,43 @@ export function accountCredentialRoutes(app: App, service: OwnCredentialService)
     },
     async (request) => {
       const { id, accountId } = request.params;
-      await service.remove(getCaller(request), id, accountId);
+      const { isSignedIn, secretSealed } = await service.remove(getCaller(request), id, accountId);
+      if (isSignedIn) await signIns.revoke(id, accountId, secretSealed);
       return { message: 'Credential removed' };
     },
   );
+}
+
+const CallbackQuery = Type.Object({
+  state: Type.Optional(Type.String({ maxLength: 512 })),
+  code: Type.Optional(Type.String({ maxLength: 4_096 })),
+  iss: Type.Optional(Type.String({ maxLength: 2_048 })),
+});
+const hide = true;
+
+/**
+ * Registers what browsers open on their way back from an authorization server, and the document by which such servers know the
+ * platform. The answer counts only in the session that began the sign-in.
+ */
+export function signInCallbackRoutes(
+  app: App,
+  { complete, identity }: Pick<SignIns, 'complete'> & { readonly identity: ClientIdentity },
+): void {
+  const toConsole = (outcome: SignInOutcome, serverId?: string) =>
+    `/account/services${serverId === undefined ? '' : `/${serverId}`}?signIn=${outcome}`;
+  app.get(
+    UPSTREAM_CALLBACK_PATH,
+    { schema: { hide, querystring: CallbackQuery } },
+    async (request, reply) => {
+      void reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
+      const member = await request.server.findBrowserSession(request);
+      if (!member) return reply.redirect(toConsole('expired'), 303);
+      const { outcome, serverId } = await complete(toCaller(member, request), request.query);
+      return reply.redirect(toConsole(outcome, serverId), 303);
+    },
+  );
+  app.get(CLIENT_DOCUMENT_PATH, { schema: { hide } }, () => ({
+    client_id: identity.metadataUrl,
+    ...identity.metadata,
+  }));
 }

@@ -18,7 +18,7 @@ export const OwnServer = Type.Object(
     name: Type.String({ description: 'The first part of the names of its tools.' }),
     origin: Type.String({ description: 'Where the credential is sent.' }),
     credential: Type.Object({
-      kind: Type.String({ enum: ['personal'] }),
+      kind: Type.String({ enum: ['personal', 'oauth'] }),
       hint: Nullable(Type.String({ description: 'What an administrator says of where to get it.' })),
       link: Nullable(Type.String()),
     }),
@@ -29,6 +29,10 @@ export const OwnServer = Type.Object(
 export type OwnServer = Type.Static<typeof OwnServer>;
 export const OwnServers = Type.Object({ data: Type.Array(OwnServer) });
 export const OwnServerResponse = Type.Object({ server: OwnServer });
+
+export const SignInResponse = Type.Object({
+  url: Type.String({ description: 'The page of the authorization server, for the browser of this session.' }),
+});
 
 export const StoreBody = Type.Object(
   {

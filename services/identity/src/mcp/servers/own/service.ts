@@ -13,6 +13,7 @@ import {
   type CredentialRow,
   deleteCredential,
   findAccountsOf,
+  findSealedOf,
   findOwnServers,
   lockAccount,
   lockReached,
@@ -34,6 +35,13 @@ const toOwnServer = ({ id, name, url, connection, ...row }: OwnServerRow): OwnSe
   credential: { kind: row.credential, hint: row.credentialHint, link: row.credentialLink },
   connection: connection && toConnection(connection),
 });
+
+/** A credential that was deleted here. */
+interface Removed {
+  /** Whether it has tokens, which can be revoked where they come from. */
+  readonly isSignedIn: boolean;
+  readonly secretSealed: string;
+}
 
 /** The credentials of members and service accounts at servers: who has one, never what. */
 export function createOwnCredentialService(deps: {
@@ -63,6 +71,17 @@ export function createOwnCredentialService(deps: {
     return replaceCredential(tx, { id: uuidv7(), serverId, ...account, secretSealed, connectedAt });
   }
 
+  /** Records that an account was connected. */
+  const recordStored = (tx: Transaction, caller: Caller, server: { id: string; name: string }, at: Date) =>
+    insertAuditEntry(tx, {
+      orgId: caller.orgId,
+      action: 'mcp_credential.stored',
+      actor: toActor(caller),
+      subjectId: caller.userId,
+      detail: { server: server.name, serverId: server.id },
+      at,
+    });
+
   async function requirePersonal(tx: Transaction, orgId: string, id: string) {
     const server = await findServer(tx, orgId, id);
     if (!server) throw serverNotFound();
@@ -86,25 +105,58 @@ export function createOwnCredentialService(deps: {
       return prisma.$transaction(async (tx) => {
         await lockReached(tx, id);
         const server = await requireOwnServer(tx, orgId, accountId, id);
+        if (server.credential !== 'personal') throw serviceNotFound();
         if (!(await lockAccount(tx, orgId, accountId, 'member'))) throw serviceNotFound();
         const connection = await store(tx, server, { orgId, accountId }, body, at);
-        const detail = { server: server.name, serverId: id };
-        // oxfmt-ignore
-        await insertAuditEntry(tx, { orgId, action: 'mcp_credential.stored', actor: toActor(caller), subjectId: accountId, detail, at });
+        await recordStored(tx, caller, server, at);
         return toOwnServer({ ...server, connection });
       });
     },
 
-    /** Deletes the caller's own credential, also at a server that is no longer for the caller. @throws AppError 404. */
-    async removeOwn(caller: Caller, id: string): Promise<void> {
+    /**
+     * Stores what a sign-in at a server has brought.
+     *
+     * @returns false when the server is reached in another way by now, or is not for the caller any more.
+     */
+    storeSignedIn(
+      caller: Caller,
+      { id, revision }: { readonly id: string; readonly revision: number },
+      grant: string,
+    ): Promise<boolean> {
       const { orgId, userId: accountId } = caller;
       const at = new Date(clock());
-      await prisma.$transaction(async (tx) => {
+      return prisma.$transaction(async (tx) => {
+        await lockReached(tx, id);
+        const current = await findServer(tx, orgId, id);
+        const [server] = await findOwnServers(tx, { orgId, accountId, id });
+        if (!server || current?.revision !== revision) return false;
+        if (!(await lockAccount(tx, orgId, accountId, 'member'))) return false;
+        const secretSealed = box.seal(grant, ownSecretContext(id, accountId));
+        await replaceCredential(tx, {
+          id: uuidv7(),
+          serverId: id,
+          orgId,
+          accountId,
+          secretSealed,
+          connectedAt: at,
+        });
+        await recordStored(tx, caller, server, at);
+        return true;
+      });
+    },
+
+    /** Deletes the caller's own credential, also at a server that is no longer for the caller. @throws AppError 404. */
+    async removeOwn(caller: Caller, id: string): Promise<Removed> {
+      const { orgId, userId: accountId } = caller;
+      const at = new Date(clock());
+      return prisma.$transaction(async (tx) => {
         const server = await findServer(tx, orgId, id);
-        if (!server || !(await deleteCredential(tx, id, accountId))) throw notConnected();
+        const stored = server && (await findSealedOf(tx, id, accountId));
+        if (!stored || !(await deleteCredential(tx, id, accountId))) throw notConnected();
         const detail = { server: server.name, serverId: id };
         // oxfmt-ignore
         await insertAuditEntry(tx, { orgId, action: 'mcp_credential.removed', actor: toActor(caller), subjectId: accountId, detail, at });
+        return { isSignedIn: server.credential === 'oauth', secretSealed: stored.secretSealed };
       });
     },
 
@@ -139,15 +191,16 @@ export function createOwnCredentialService(deps: {
     },
 
     /** Deletes the credential of any account at a server. @throws AppError 404. */
-    async remove(caller: Caller, id: string, accountId: string): Promise<void> {
-      await changeAsAdministrator(deps, caller, async ({ tx, record }) => {
+    remove: (caller: Caller, id: string, accountId: string): Promise<Removed> =>
+      changeAsAdministrator(deps, caller, async ({ tx, record }) => {
         const server = await findServer(tx, caller.orgId, id);
         if (!server) throw serverNotFound();
-        if (!(await deleteCredential(tx, id, accountId))) throw notConnected();
+        const stored = await findSealedOf(tx, id, accountId);
+        if (!stored || !(await deleteCredential(tx, id, accountId))) throw notConnected();
         const detail = { server: server.name, serverId: id };
         await record({ action: 'mcp_credential.removed', subjectId: accountId, detail });
-      });
-    },
+        return { isSignedIn: server.credential === 'oauth', secretSealed: stored.secretSealed };
+      }),
   };
 }
 

@@ -23,6 +23,7 @@ import { createCircuits } from './circuit.js';
 import type { Connections, UpstreamServer } from './connections.js';
 import { isPerAccount } from './credentials.js';
 import type { OwnCredentials } from './own-credentials.js';
+import type { UsableCredential } from './own-credentials.queries.js';
 import type { FindClaims } from '../person-claims.js';
 import { UpstreamFault } from '../../../base/egress/faults.js';
 
@@ -144,9 +145,7 @@ export function createUpstreamCalls(deps: {
     const { userId } = principal;
     // Read for each call, so that a change of membership is in force with the next one.
     const claims = await findClaims(server, { userId, groups: context.groups });
-    const credential = isPerAccount(server) ? await own.require(server, principal) : undefined;
-    // oxfmt-ignore
-    const subject = { userId, scopes: toScopes(principal), claims, ...(credential && { own: credential }) };
+    const subject = { userId, scopes: toScopes(principal), claims };
     const trace = getTrace(context);
     const params = {
       name: toolName,
@@ -173,15 +172,25 @@ export function createUpstreamCalls(deps: {
       });
       return toPassedResult(allowance.texts.response);
     };
-    if (!credential) return connections.use(use, run);
-    try {
-      const result = await connections.use(use, run);
+    if (!isPerAccount(server)) return connections.use(use, run);
+    const callWith = async (credential: UsableCredential) => {
+      const result = await connections.use({ ...use, subject: { ...subject, own: credential } }, run);
       await own.accepted(credential);
       return result;
-    } catch (error) {
+    };
+    const refuse = async (credential: UsableCredential, error: unknown): Promise<never> => {
       const isFault = error instanceof UpstreamFault && !signal.aborted;
       throw (isFault && (await own.refused(server, principal, credential, error))) || error;
+    };
+    const credential = await own.require(server, principal);
+    try {
+      return await callWith(credential);
+    } catch (error) {
+      if (signal.aborted || !(error instanceof UpstreamFault) || !own.canRenew(server, error))
+        return refuse(credential, error);
     }
+    const renewed = await own.require(server, principal, credential);
+    return callWith(renewed).catch((error: unknown) => refuse(renewed, error));
   }
 
   async function callThroughCircuit(

@@ -1,11 +1,13 @@
 import {
   Client,
+  InsufficientScopeError,
   type PriorDiscovery,
   ProtocolError,
   SdkError,
   SdkErrorCode,
 } from '@modelcontextprotocol/client';
 import { toUpstreamFault, UpstreamFault } from '../../../base/egress/faults.js';
+import { ScopeFault } from './oauth/scope-fault.js';
 import { createOneWayTransport, type TransportOptions } from './one-way-transport.js';
 
 export interface ConnectionOptions extends TransportOptions {
@@ -69,6 +71,7 @@ export function getPrior(client: Client): PriorDiscovery {
 
 /** Classifies an error of the client, which has read an answer or waited for one. */
 function toClientFault(error: Error): UpstreamFault | undefined {
+  if (error instanceof InsufficientScopeError) return new ScopeFault(error.requiredScope);
   if (error instanceof ProtocolError) return new UpstreamFault('protocol_error', error.code);
   if (!(error instanceof SdkError)) return undefined;
   const { status } = (error.data ?? {}) as { readonly status?: unknown };

@@ -1,5 +1,6 @@
 import type { Clock, SecretBox } from '@platform/service-kit';
 import { v4 as uuidv4 } from 'uuid';
+import { parseGrant } from './oauth/grant.js';
 import type { KnowledgeScope } from '../gate.js';
 import type { PersonClaims, RequestedClaims } from '../person-claims.js';
 
@@ -28,10 +29,10 @@ export interface ServerCredential extends RequestedClaims {
   readonly id: string;
   readonly orgId: string;
   readonly url: string;
-  /** `none`, `secret`, `assertion` or `personal`. */
+  /** `none`, `secret`, `assertion`, `personal` or `oauth`. */
   readonly credential: string;
   readonly secretHeader: string | null;
-  /** Of `personal`, what the platform lists the tools with, if an administrator has given that. */
+  /** Of `personal`, what the platform lists the tools with, if an administrator has given that; of `oauth`, its client. */
   readonly secretSealed: string | null;
   /** What stands before each secret of `personal`; null for any other. */
   readonly secretPrefix: string | null;
@@ -39,7 +40,7 @@ export interface ServerCredential extends RequestedClaims {
 
 /** Whether each account calls the server with a credential of its own, so that nothing of its calls is shared. */
 export const isPerAccount = ({ credential }: Pick<ServerCredential, 'credential'>): boolean =>
-  credential === 'personal';
+  credential === 'personal' || credential === 'oauth';
 
 /** Signs the claims of a JWT with the platform's active key. */
 export type SignClaims = (claims: object) => Promise<string>;
@@ -53,6 +54,8 @@ export type CreateHeaders = (
 export const serverSecretContext = (serverId: string): string => `mcp-server-secret:${serverId}`;
 /** The context that binds a sealed secret to its server and account, `<server>:<account>`. */
 export const ownSecretContextOf = (subject: string): string => `mcp-credential:${subject}`;
+/** The context that binds a sign-in at a server to its state. */
+export const signInContext = (stateHash: string): string => `mcp-sign-in:${stateHash}`;
 export const ownSecretContext = (serverId: string, accountId: string): string =>
   ownSecretContextOf(`${serverId}:${accountId}`);
 
@@ -83,6 +86,11 @@ export function createCredentialHeaders(deps: {
     if (server.credential === 'assertion')
       return { authorization: `Bearer ${await createAssertion(server, subject)}` };
     const { id, secretHeader, secretSealed, secretPrefix } = server;
+    if (server.credential === 'oauth') {
+      if (!subject?.own) throw new Error('a server is called with the tokens of an account');
+      const grant = parseGrant(box.open(subject.own.secretSealed, ownSecretContext(id, subject.userId)));
+      return { authorization: `Bearer ${grant.tokens.access_token}` };
+    }
     if (secretHeader === null) return {};
     // The platform's own secret lists tools. It is never what somebody calls with.
     if (isPerAccount(server) && subject) {

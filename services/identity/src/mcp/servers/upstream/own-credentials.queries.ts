@@ -39,6 +39,39 @@ export async function findUsable(
   return { isOther: false, credential: { id: credentialId, secretSealed, lastUsedAt, refusedAt } };
 }
 
+/** Claims the renewal of a credential. @returns what is sealed; undefined while another process renews it, or when it is gone. */
+export async function claimRenewal(db: pg.Pool, id: string, leaseMs: number): Promise<string | undefined> {
+  const { rows } = await db.query<{ sealed: string }>({
+    name: 'claim_mcp_renewal',
+    text: `update mcp_credentials set renewing_until = now() + $2 * interval '1 millisecond'
+      where id = $1 and (renewing_until is null or renewing_until <= now()) returning secret_sealed as sealed`,
+    values: [id, leaseMs],
+  });
+  return rows[0]?.sealed;
+}
+
+/** Ends a renewal that has changed nothing. */
+export const releaseRenewal = (db: pg.Pool, id: string): Promise<unknown> =>
+  db.query('update mcp_credentials set renewing_until = null where id = $1', [id]);
+
+/** Stores renewed tokens, as another credential. @returns false when it was deleted or replaced meanwhile. */
+export async function storeRenewal(
+  db: pg.Pool,
+  id: string,
+  renewed: { readonly id: string; readonly secretSealed: string },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'store_mcp_renewal',
+    text: `update mcp_credentials set id = $2, secret_sealed = $3, renewing_until = null, refused_at = null where id = $1`,
+    values: [id, renewed.id, renewed.secretSealed],
+  });
+  return rowCount === 1;
+}
+
+/** Records which scopes the server has missed. */
+export const recordWantedScope = (db: pg.Pool, id: string, scope: string): Promise<unknown> =>
+  db.query('update mcp_credentials set scope_wanted = $2 where id = $1', [id, scope]);
+
 /** Records that a server has accepted the credential. */
 export const recordUse = (db: pg.Pool, id: string, at: Date): Promise<unknown> =>
   db.query({

@@ -8,11 +8,23 @@ import type { UpstreamFault } from '../../../base/egress/faults.js';
 import type { Prisma } from '../../../resources.js';
 import { LinkRequired } from '../../endpoint/link-required.js';
 import type { UpstreamServer } from './connections.js';
-import { findUsable, recordRefusal, recordUse, type UsableCredential } from './own-credentials.queries.js';
+import {
+  findUsable,
+  recordRefusal,
+  recordUse,
+  recordWantedScope,
+  type UsableCredential,
+} from './own-credentials.queries.js';
+import type { Renewals } from './oauth/renewals.js';
+import { ScopeFault } from './oauth/scope-fault.js';
 
 /** A use is recorded once in this time, so that calls don't write. */
 const USE_RECORDED_EVERY_MS = 60_000;
 const UNAUTHORIZED = 401;
+/** The longest wait for a renewal that another process makes. */
+const MAX_WAIT_MS = 15_000;
+/** Scopes as RFC 6749 writes them, and not too many. */
+const SCOPE_FORM = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$(?<=^.{1,1000})/;
 
 type Account = Pick<AccountPrincipal, 'userId' | 'isServiceAccount'>;
 
@@ -25,10 +37,11 @@ export function createOwnCredentials(deps: {
   readonly pool: pg.Pool;
   readonly prisma: Prisma;
   readonly clock: Clock;
+  readonly renewals: Renewals;
   /** Where people connect to servers. */
   readonly consoleUrl: string;
 }) {
-  const { pool, prisma, clock, consoleUrl } = deps;
+  const { pool, prisma, clock, renewals, consoleUrl } = deps;
 
   /** Says what has to be done, and by whom: a service account opens no page. */
   function toFault(
@@ -45,18 +58,88 @@ export function createOwnCredentials(deps: {
     return new ServiceFault({ kind: 'refused', service: name, message, cause });
   }
 
+  const toOwner = ({ id: serverId }: UpstreamServer, accountId: string) => ({ serverId, accountId });
+
+  /** Finds the credential, with tokens that still last. @returns `ended` when the account has to sign in again. */
+  async function findFresh(
+    server: UpstreamServer,
+    accountId: string,
+    rejected?: UsableCredential,
+  ): Promise<{
+    readonly isOther: boolean;
+    readonly credential?: UsableCredential;
+    readonly hasEnded?: boolean;
+  }> {
+    const owner = toOwner(server, accountId);
+    const giveUpAt = performance.now() + MAX_WAIT_MS;
+    for (;;) {
+      const found = await findUsable(pool, server, accountId).catch(failUnavailable);
+      const { credential } = found;
+      if (!credential || server.credential !== 'oauth') return found;
+      if (credential.id !== rejected?.id && !renewals.isDue(owner, credential)) return found;
+      // It was ended before, and stays so until the next sign-in.
+      if (credential.refusedAt !== null && renewals.isExpired(owner, credential))
+        return { ...found, hasEnded: true };
+      const renewal = await renewals.renew(owner, credential).catch(failUnavailable);
+      const hasLasted = credential.id !== rejected?.id && !renewals.isExpired(owner, credential);
+      if (renewal === 'ended') return hasLasted ? found : { ...found, hasEnded: true };
+      if (renewal === 'failed') return hasLasted ? found : { isOther: true };
+      if (performance.now() > giveUpAt) return { isOther: true };
+    }
+  }
+
+  const busy = (name: string): ServiceFault =>
+    new ServiceFault({
+      kind: 'busy',
+      service: name,
+      message: `The server ${name} cannot be called with your account at the moment; nothing was done. Try again.`,
+    });
+
+  async function record(
+    { id: serverId, orgId, name }: UpstreamServer,
+    { userId }: Account,
+    { id }: UsableCredential,
+  ): Promise<void> {
+    const at = new Date(clock());
+    await prisma
+      .$transaction(async (tx) => {
+        if (!(await recordRefusal(tx, id, at))) return;
+        const detail = { server: name, serverId };
+        // oxfmt-ignore
+        await insertAuditEntry(tx, { orgId, action: 'mcp_credential.refused', actor: platformActor, subjectId: userId, detail, at });
+      })
+      // The next call finds it out again.
+      .catch(() => undefined);
+  }
+
+  const toRefusal = (server: UpstreamServer, account: Account, cause?: UpstreamFault): ServiceFault =>
+    toFault(
+      server,
+      account,
+      {
+        member: 'does not accept your account there any more',
+        serviceAccount: 'does not accept the credential of this service account any more',
+      },
+      cause,
+    );
+
   return {
     /**
      * Finds the credential for a call. It is read for each call, so that a change is in force with the next one.
      *
+     * @param rejected - a credential that the server has just answered with 401.
      * @throws ServiceFault without one, or when the server is being changed.
      */
-    async require(server: UpstreamServer, account: Account): Promise<UsableCredential> {
-      const { name } = server;
-      const { isOther, credential } = await findUsable(pool, server, account.userId).catch(failUnavailable);
-      if (isOther) {
-        const message = `The server ${name} has just been changed; nothing was done. Try again.`;
-        throw new ServiceFault({ kind: 'busy', service: name, message });
+    async require(
+      server: UpstreamServer,
+      account: Account,
+      rejected?: UsableCredential,
+    ): Promise<UsableCredential> {
+      const { isOther, credential, hasEnded } = await findFresh(server, account.userId, rejected);
+      if (isOther) throw busy(server.name);
+      if (hasEnded && credential) {
+        await record(server, account, credential);
+        throw toRefusal(server, account);
       }
       if (credential) return credential;
       throw toFault(server, account, {
@@ -68,7 +151,8 @@ export function createOwnCredentials(deps: {
 
     /** Finds the credential with which an account lists the tools; undefined without one. */
     async find(server: UpstreamServer, accountId: string): Promise<UsableCredential | undefined> {
-      return (await findUsable(pool, server, accountId).catch(failUnavailable)).credential;
+      const { credential, hasEnded = false } = await findFresh(server, accountId);
+      return hasEnded ? undefined : credential;
     },
 
     async accepted({ id, lastUsedAt, refusedAt }: UsableCredential): Promise<void> {
@@ -78,34 +162,31 @@ export function createOwnCredentials(deps: {
       if (!isRecorded || refusedAt !== null) await recordUse(pool, id, new Date(now)).catch(() => undefined);
     },
 
+    /** Whether a call with renewed tokens may be accepted: nothing was done by the one that was refused. */
+    canRenew: ({ credential }: UpstreamServer, fault: UpstreamFault): boolean =>
+      credential === 'oauth' && fault.kind === 'unauthorized' && fault.code === UNAUTHORIZED,
+
     /**
-     * Records that a server refuses the credential.
+     * Records that a server refuses the credential, or wants more scopes.
      *
      * @returns what has to be done; undefined when the fault is another.
      */
     async refused(
       server: UpstreamServer,
       account: Account,
-      { id }: UsableCredential,
+      credential: UsableCredential,
       fault: UpstreamFault,
     ): Promise<ServiceFault | undefined> {
+      if (fault instanceof ScopeFault && server.credential === 'oauth') {
+        const scope = fault.requiredScope ?? '';
+        if (SCOPE_FORM.test(scope))
+          await recordWantedScope(pool, credential.id, scope).catch(() => undefined);
+        const text = 'asks for more permissions than your account there has given';
+        return toFault(server, account, { member: text, serviceAccount: text }, fault);
+      }
       if (fault.kind !== 'unauthorized' || fault.code !== UNAUTHORIZED) return undefined;
-      const { id: serverId, orgId, name } = server;
-      const at = new Date(clock());
-      await prisma
-        .$transaction(async (tx) => {
-          if (!(await recordRefusal(tx, id, at))) return;
-          const detail = { server: name, serverId };
-          // oxfmt-ignore
-          await insertAuditEntry(tx, { orgId, action: 'mcp_credential.refused', actor: platformActor, subjectId: account.userId, detail, at });
-        })
-        // The next call finds it out again.
-        .catch(() => undefined);
-      const texts = {
-        member: 'does not accept your account there any more',
-        serviceAccount: 'does not accept the credential of this service account any more',
-      };
-      return toFault(server, account, texts, fault);
+      await record(server, account, credential);
+      return toRefusal(server, account, fault);
     },
   };
 }

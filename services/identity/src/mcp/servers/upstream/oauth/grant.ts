@@ -1,0 +1,39 @@
+import type {
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
+} from '@modelcontextprotocol/client';
+
+/** What a sign-in at a server has brought. It is stored sealed, for its server and account. */
+export interface Grant {
+  readonly tokens: StoredOAuthTokens;
+  /** The client that the tokens were issued to. */
+  readonly client: StoredOAuthClientInformation;
+  readonly discovery: OAuthDiscoveryState;
+  /** Milliseconds since the epoch; null when the server did not say. */
+  readonly expiresAt: number | null;
+}
+
+/** A sign-in that has begun. It is stored sealed, too. */
+export type Flow = Pick<Grant, 'client' | 'discovery'> & { readonly codeVerifier: string };
+
+/** Tokens are renewed this long before they expire. */
+const RENEWED_BEFORE_MS = 60_000;
+
+export const parseGrant = (json: string): Grant => JSON.parse(json) as Grant;
+
+export function createGrant(
+  tokens: StoredOAuthTokens,
+  { client, discovery }: Pick<Grant, 'client' | 'discovery'>,
+  now: number,
+): Grant {
+  const { expires_in: seconds } = tokens;
+  return { tokens, client, discovery, expiresAt: seconds === undefined ? null : now + seconds * 1_000 };
+}
+
+/** Whether the tokens have to be renewed before the next call. */
+export const isDue = ({ expiresAt }: Grant, now: number): boolean =>
+  expiresAt !== null && expiresAt - RENEWED_BEFORE_MS <= now;
+
+export const isExpired = ({ expiresAt }: Grant, now: number): boolean =>
+  expiresAt !== null && expiresAt <= now;
