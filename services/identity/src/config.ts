@@ -77,7 +77,7 @@ export const identityVariables = {
     parsedList('addresses, CIDR ranges and host names, each with :port or without', parseTarget),
     [],
   ),
-  /** Targets of webhooks and logs that are allowed in addition to public addresses with TLS. */
+  /** Targets of webhooks, logs and events that are allowed in addition to public addresses with TLS. */
   DESTINATION_ALLOWED_TARGETS: withDefault(
     parsedList('addresses, CIDR ranges and host names, each with :port or without', parseTarget),
     [],

@@ -33,13 +33,16 @@ export interface Claim extends Target {
 /*
  * Subscriptions are many, and each wants few facts. So none of them looks for its facts while it has none: an idle one is passed
  * over the facts that are none of its, all of an organisation at once, and becomes due with the first that is. Its row is
- * written when it becomes due, and else now and then.
+ * written when it becomes due, and else now and then. Without new facts, none is looked at.
  *
  *   idle ── a fact of its ──> due ── everything was sent ──> idle
  */
 const matchIdle = `
-  with idle as materialized (
-    select id, org_id, position, types, filter from fact_destinations where not is_due and is_enabled and ends_at > $1
+  with news as materialized (
+    select position from outbox.head where position > $4
+  ), idle as materialized (
+    select d.id, d.org_id, d.position, d.types, d.filter from news cross join fact_destinations d
+    where not d.is_due and d.is_enabled and d.ends_at > $1
   ), since as (
     select org_id, min(position) as position from idle group by org_id
   ), recent as materialized (
@@ -65,24 +68,33 @@ const matchIdle = `
     update fact_destinations d set position = found.position, is_due = found.is_due from found join locked using (id)
     where d.id = found.id and d.position <= found.position returning d.is_due
   )
-  select exists (select from moved where is_due) as "areDue",
-    exists (select from fact_destinations where form = 'subscription') as "areAny"`;
+  select exists (select from moved where is_due) as "areDue", exists (select from searched where is_full) as "isPartial",
+    exists (select from fact_destinations where form = 'subscription') as "areAny",
+    coalesce((select position from news), $4)::text as head`;
 
 /** The facts that one search looks at, and how far behind an idle subscription may be. */
 const MAX_MATCHED = 1_000;
 const MAX_BEHIND = 200;
 
-/** Finds the subscriptions that have something to send. @returns whether there are such, and whether there are any at all. */
-export async function matchSubscriptions(
-  db: pg.Pool,
-  now: Date,
-): Promise<{ readonly areDue: boolean; readonly areAny: boolean }> {
-  const { rows } = await db.query<{ areDue: boolean; areAny: boolean }>({
+export interface Matched {
+  /** Whether subscriptions became due. */
+  readonly areDue: boolean;
+  /** Whether there are more facts to look at. */
+  readonly isPartial: boolean;
+  /** Whether there are subscriptions at all. */
+  readonly areAny: boolean;
+  /** The position up to which there are facts. */
+  readonly head: string;
+}
+
+/** Finds the subscriptions that have something to send. @param after - the head when all were last looked at. */
+export async function matchSubscriptions(db: pg.Pool, now: Date, after: string): Promise<Matched> {
+  const { rows } = await db.query<Matched>({
     name: 'match_subscriptions',
     text: matchIdle,
-    values: [now, MAX_MATCHED, MAX_BEHIND],
+    values: [now, MAX_MATCHED, MAX_BEHIND, after],
   });
-  return rows[0] ?? { areDue: false, areAny: false };
+  return rows[0] as Matched;
 }
 
 /*

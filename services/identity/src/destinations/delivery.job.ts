@@ -56,6 +56,10 @@ const MAX_IN_FLIGHT = 2;
 
 /** How often the facts of subscriptions are looked for, while there are subscriptions. */
 const MATCH_MS = 250;
+/** So many searches look at all idle subscriptions once, also when there are no new facts: a replica may have died. */
+const SEARCHES_TO_ALL = 40;
+/** The position before all facts. */
+const NOTHING = '-1';
 /** The facts that get their position in one search. */
 const MAX_POSITIONS = 500;
 
@@ -92,6 +96,12 @@ interface DeliveryDeps {
 export function createDeliveryJob(deps: DeliveryDeps) {
   const { pool, send, toSubscribedEvent, disable, countDeliveries, clock, log } = deps;
   const running = new Map(lanes.map((lane) => [lane, new Set<Promise<void>>()]));
+
+  /** Whether there are subscriptions, and up to where facts were looked at for the idle ones. */
+  let areAny = true;
+  let searches = 0;
+  let matchedTo = NOTHING;
+  let areNewIdle = false;
 
   const batch = { maxBatch: MAX_BATCH, maxInFlight: MAX_IN_FLIGHT };
   // Many subscriptions have little to send each, so that what they need is read and stored together.
@@ -187,6 +197,8 @@ export function createDeliveryJob(deps: DeliveryDeps) {
       const isDue = !claim.subscription || !isEnd || after.resumeAt !== null;
       const progress = { ...after, position, claimedUntil, isDue };
       if (!(await store({ claim, outcomes, progress }))) return false;
+      // Facts that came meanwhile were looked at for the subscriptions that were idle then.
+      if (!isDue) areNewIdle = true;
       for (const { state } of outcomes) countDeliveries(claim.form, state, 1);
       if (after.failures === 0 && claim.failingSince && now - claim.failingSince.getTime() >= OUTAGE_MS)
         await hastenDeliveries(pool, claim.id, { now: new Date(now), maxAttempts: HASTENED_ATTEMPTS });
@@ -238,17 +250,18 @@ export function createDeliveryJob(deps: DeliveryDeps) {
       log.warn({ err: error }, 'failed to look for facts to send; retrying');
     },
   });
-  let areAny = true;
-  let searches = 0;
   const matching = createPeriodicTask({
     intervalMs: MATCH_MS,
     async run() {
       searches += 1;
       if (!areAny && searches % (INTERVAL_MS / MATCH_MS) !== 0) return;
       if (areAny) await assignPositions(pool, MAX_POSITIONS);
-      const found = await matchSubscriptions(pool, new Date(clock()));
+      const after = areNewIdle || searches % SEARCHES_TO_ALL === 0 ? NOTHING : matchedTo;
+      areNewIdle = false;
+      const { areDue, isPartial, head, ...found } = await matchSubscriptions(pool, new Date(clock()), after);
       ({ areAny } = found);
-      if (found.areDue) claiming.wake();
+      matchedTo = isPartial ? NOTHING : head;
+      if (areDue) claiming.wake();
     },
     onError: (error) => {
       log.warn({ err: error }, 'failed to look for the facts of subscriptions; retrying');

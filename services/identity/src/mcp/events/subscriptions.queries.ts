@@ -81,9 +81,8 @@ export interface NewSubscription extends Holder {
   readonly secretSealed: string;
   readonly endsAt: Date;
   readonly createdAt: Date;
-  /** The position after which its facts come, and whether there may be some already. */
+  /** The position after which its facts come. */
   readonly position: string;
-  readonly isDue: boolean;
 }
 
 /** Inserts a subscription. Its receiver has accepted the challenge, and so will accept events. */

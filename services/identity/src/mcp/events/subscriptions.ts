@@ -245,7 +245,6 @@ export async function subscribe(
       endsAt,
       createdAt: now,
       position: place.position,
-      isDue: cursor !== undefined,
     });
     const detail = toAudited({ url, event: name, arguments: { ...args } });
     await insertAuditEntry(tx, {
