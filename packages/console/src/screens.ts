@@ -270,6 +270,11 @@ export const placeGroups: readonly PlaceGroup[] = [
             load: () => import('./screens/organisation/members.tsx'),
           },
           {
+            path: '/organisation/members/$memberId',
+            isForAdmins: true,
+            load: () => import('./screens/organisation/member.tsx'),
+          },
+          {
             path: '/organisation/groups',
             label: text.views.groups,
             isForAdmins: true,

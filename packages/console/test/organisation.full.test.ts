@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describeWith } from '@platform/testing';
-import { copy, findBarriers, useConsole } from './console.js';
+import { copy, findBarriers, findBarriersInThemes, useConsole } from './console.js';
 import { expectSoundDialog } from './dialog-checks.js';
 
 const SMTP = '/api/v1/configurationManager/smtpConfig';
@@ -141,6 +141,37 @@ describeWith('chromium', 'the screens of the organisation', () => {
     await choose('Remove…');
     await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
     await page.getByText('Joan Clarke is removed.').waitFor();
+  });
+
+  test('UI-25 the page of a member says what acts for them, and removes them once it is known what stops', async () => {
+    const { call, createMember } = using.platform;
+    const ida = await createMember('Ida Rhodes');
+    await call('POST', '/api/v1/personal-access-tokens', { name: 'Notes agent', scopes: ['user:read'] }, ida);
+    const { group } = await call<{ group: { id: string } }>('POST', '/api/v1/groups', { name: 'Calendar' });
+    const { data } = await call<{ data: { id: string }[] }>('GET', '/api/v1/users?q=Ida');
+    await call('PUT', `/api/v1/groups/${group.id}/members/${data[0]?.id}`);
+    const page = await using.open('/organisation/members');
+    await page.getByRole('link', { name: /Ida Rhodes/ }).click();
+    await page.getByRole('heading', { level: 1, name: 'Ida Rhodes' }).waitFor();
+    await page.getByText('Notes agent').waitFor();
+    await page.getByRole('link', { name: 'Calendar' }).waitFor();
+    await page.getByRole('heading', { name: 'Tools of MCP servers that they can use' }).waitFor();
+    expect(await page.getByRole('link', { name: 'What they did' }).getAttribute('href')).toContain('actor=');
+    expect(await findBarriersInThemes(page, 'main')).toEqual([]);
+    await page.getByRole('button', { name: 'Make administrator…' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.route('**/removal', (route) => route.abort());
+    await page.reload();
+    using.allowFaults(/ERR_FAILED/);
+    await page.getByRole('heading', { level: 1, name: 'Ida Rhodes' }).waitFor();
+    await page.getByRole('button', { name: 'Remove…' }).click();
+    const remove = page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true });
+    await remove.and(page.locator(':disabled')).waitFor();
+    await page.unroute('**/removal');
+    await page.getByRole('dialog').getByText('Notes agent').waitFor();
+    await remove.and(page.locator(':enabled')).click();
+    await page.getByText('Ida Rhodes is removed.').waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Members' }).waitFor();
   });
 
   test('sets an identity provider up, tests it, adds a domain, and removes both', async () => {

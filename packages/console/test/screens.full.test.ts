@@ -142,7 +142,10 @@ describeWith('chromium', 'every screen', () => {
     }
     await call('DELETE', `${TOKENS}/${revokedId}`, { reason: 'W'.repeat(500) });
     const fullName = 'W'.repeat(200);
-    await call('POST', '/api/v1/users', { email: LONGEST_EMAIL, fullName, password: admin.password });
+    type Created = { user: { id: string } };
+    const longest = { email: LONGEST_EMAIL, fullName, password: admin.password };
+    const { user } = await call<Created>('POST', '/api/v1/users', longest);
+    detailPaths.push(`/organisation/members/${user.id}`);
     // Its invitation is a mail to a long address.
     await call('POST', '/api/v1/users', { email: `i${LONGEST_EMAIL.slice(1)}`, fullName });
     await call('POST', '/api/v1/mail/suppressions', { address: LONGEST_EMAIL });

@@ -174,7 +174,10 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
   [asPerson('pat:write'), ['createToken', 'editOwnToken', 'revokeOwnToken', 'rotateToken']],
   [withToken, ['getOwnCredential', 'revokeOwnCredential']],
   [{ ...withToken, ...forPeople, scope: 'pat:write' }, ['rotateOwnCredential']],
-  [asAdmin('user:read'), ['listUsers', 'listGroups', 'getGroup', 'listGroupMembers', 'listGroupUses']],
+  [
+    asAdmin('user:read'),
+    ['listUsers', 'getUser', 'listGroups', 'getGroup', 'listGroupMembers', 'listGroupUses'],
+  ],
   [
     asAdmin('user:write'),
     [

@@ -261,6 +261,33 @@ test('change rejects an empty body, an unknown field and an invalid role', async
     expect((await change(member.id, body)).status).toBe(400);
 });
 
+test('GRP-11: a member is shown with the groups and the last sign of life, to administrators of the organisation alone', async () => {
+  const member = await identity.createMember(session);
+  const get = (id: string, token = session) => identity.call('GET', `${path}/${id}`, { token });
+  const created = await identity.call('POST', '/api/v1/groups', {
+    token: session,
+    body: { name: 'Night shift' },
+  });
+  const { id: groupId } = created.body.group as { id: string };
+  await identity.call('PUT', `/api/v1/groups/${groupId}/members/${member.id}`, { token: session });
+  expect((await get(member.id)).body.user).toMatchObject({
+    id: member.id,
+    email: member.email,
+    role: 'member',
+    invitation: null,
+    secondFactors: [],
+    groups: [{ id: groupId, name: 'Night shift', source: 'manual' }],
+    lastSeenAt: expect.any(String),
+  });
+  const invited = await create({ email: newEmail(), fullName: 'Never seen', password });
+  expect((await get(invited.body.user.id)).body.user).toMatchObject({ groups: [], lastSeenAt: null });
+  const other = await identity.createOrganisation(newEmail());
+  expect((await get(member.id, member.session)).status).toBe(403);
+  expect((await get(member.id, other.session)).status).toBe(404);
+  expect((await remove(member.id)).status).toBe(200);
+  expect((await get(member.id)).status).toBe(404);
+});
+
 test('API-19: what ends with a removal is listed by name: sessions, tokens, connected apps and passkeys', async () => {
   const member = await identity.createMember(session);
   for (const name of ['Laptop', 'Build'])

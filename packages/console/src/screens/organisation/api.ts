@@ -4,6 +4,7 @@ import { identity, unwrap } from '../../api/client.ts';
 import { Problem } from '../../api/problem.ts';
 
 export type Member = IdentitySchemas['schemas']['Member'];
+export type MemberDetails = IdentitySchemas['schemas']['MemberDetails'];
 
 export const repeatInvitation = (id: string) =>
   unwrap(identity.POST('/api/v1/users/{id}/invitation', { params: { path: { id } } }));

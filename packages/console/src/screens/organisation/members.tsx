@@ -4,7 +4,6 @@ import { text } from '#text/shared';
 import { useMemo, useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { useMe } from '../../api/me.ts';
-import { Badge } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { DialogButton } from '../../ui/dialog-button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
@@ -16,6 +15,7 @@ import { NoMatch } from '../../ui/no-match.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import type { Member } from './api.ts';
+import { Invitation } from './invitation.tsx';
 
 const ChangeRole = lazyPart(async () => (await import('./change-role.tsx')).ChangeRole);
 const DisconnectMember = lazyPart(async () => (await import('./disconnect-member.tsx')).DisconnectMember);
@@ -25,17 +25,6 @@ const RepeatInvitation = lazyPart(async () => (await import('./repeat-invitation
 const RepeatInvitations = lazyPart(async () => (await import('./invitations.tsx')).RepeatInvitations);
 const CancelInvitations = lazyPart(async () => (await import('./invitations.tsx')).CancelInvitations);
 const RemoveMember = lazyPart(async () => (await import('./remove-member.tsx')).RemoveMember);
-
-function Invitation({ invitation }: Pick<Member, 'invitation'>) {
-  if (!invitation) return <Badge tone="good">{t.joined}</Badge>;
-  const state = invitation.state as keyof typeof t.invitations;
-  return (
-    <span className="stack">
-      <Badge tone={state === 'pending' ? 'neutral' : 'notice'}>{t.invitations[state]}</Badge>
-      {invitation.reason !== undefined && <small>{invitation.reason}</small>}
-    </span>
-  );
-}
 
 const foldMember = (member: Member) => (
   <>
@@ -173,6 +162,7 @@ export function Screen() {
       list={list}
       columns={columns}
       getId={({ id }) => id}
+      getHref={({ id }) => `/organisation/members/${id}`}
       folded={foldMember}
       empty={show === 'all' && q === '' ? <Empty title={t.emptyTitle} /> : <NoMatch title={t.noMatch} />}
     >

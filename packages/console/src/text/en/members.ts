@@ -2,6 +2,21 @@ import { createTexts } from '../isolate.ts';
 
 /** The texts of the members of the organisation. */
 export const members = createTexts({
+  one: 'Member',
+  page: {
+    groups: 'Groups',
+    lastSeen: 'Last seen',
+    id: 'Member id',
+    stops: 'What acts for them, and stops when they are removed',
+    tokens: 'Their tokens',
+    audit: 'What they did',
+    endSessions: 'They have to sign in again. Tokens and connected apps keep working.',
+    disconnect: 'The account is no longer connected with an identity at your provider.',
+    tools: 'Tools of MCP servers that they can use',
+    toolsHint: 'With a session. Their tokens and connected apps can be limited further.',
+    noTools: 'None.',
+    moreTools: 'And more.',
+  },
   intro: 'Who belongs to your organisation, and what they may do.',
   invite: 'Invite a member',
   inviteSubmit: 'Send the invitation',

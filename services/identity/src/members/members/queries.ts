@@ -3,7 +3,7 @@ import type { ListWindow } from '@platform/service-kit';
 import { insertFactsOfEntries } from '../../audit/record.sql.js';
 import { Prisma } from '../../generated/prisma/client.js';
 import { secretLifetimes } from '../../mails/one-time-secrets/secret.js';
-import type { User } from './schemas.js';
+import type { GroupReference, User } from './schemas.js';
 import type { Prisma as Client, Transaction } from '../../resources.js';
 
 const userFields = { id: true, orgId: true, email: true, fullName: true, role: true } as const;
@@ -185,6 +185,31 @@ const findByIds = (db: Client, orgId: string, ids: readonly string[]): Promise<M
     orderBy: { id: 'desc' },
     select: memberFields,
   });
+
+/** Finds a member with what a list shows of them. */
+export const findMemberRow = (db: Client, orgId: string, id: string): Promise<MemberRow | null> =>
+  db.user.findFirst({ where: { orgId, id, removedAt: null }, select: memberFields });
+
+export interface MemberUse {
+  readonly groups: readonly GroupReference[];
+  readonly lastSeenAt: Date | null;
+}
+
+/** Finds the groups of a member, and when they last signed in or something last acted for them. */
+export async function findMemberUse(db: Client, id: string): Promise<MemberUse> {
+  const [groups, [seen]] = await Promise.all([
+    db.$queryRaw<GroupReference[]>`
+      select g.id::text, g.name, g.source from group_members m join groups g on g.id = m.group_id
+      where m.member_id = ${id}::uuid order by g.name_key, g.source`,
+    db.$queryRaw<{ at: Date | null }[]>`
+      select greatest(
+        (select max(created_at) from sessions where user_id = ${id}::uuid),
+        (select max(last_used_at) from token_last_used used join personal_access_tokens t on t.id = used.token_id
+         where t.owner_id = ${id}::uuid and t.status = 'active'),
+        (select max(last_used_at) from oauth_grants where user_id = ${id}::uuid)) as at`,
+  ]);
+  return { groups, lastSeenAt: seen?.at ?? null };
+}
 
 /** Finds a page of members, newest first; an index-only scan finds the ids of the page. */
 export async function findMembers(db: Client, orgId: string, window: ListWindow): Promise<MemberRow[]> {

@@ -1,5 +1,6 @@
 import { getAccount, requireAccount, requireScopes, requireSession } from '@platform/auth';
 import { type App, errorResponses, IdPath, ListPageOf, Message } from '@platform/service-kit';
+import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { always, withField } from '../../base/confirmation.js';
@@ -9,6 +10,7 @@ import {
   ChangeUserBody,
   CreateUserBody,
   Member,
+  MemberDetails,
   MemberQuery,
   RemoveUserQuery,
   toCallerFields,
@@ -90,6 +92,20 @@ function userRoutes(app: App, service: UserService): void {
     },
     async (request, reply) =>
       reply.code(201).send({ user: await service.create(getCaller(request), request.body) }),
+  );
+  app.get(
+    '/api/v1/users/:id',
+    {
+      onRequest: read,
+      schema: {
+        operationId: 'getUser',
+        tags,
+        summary: 'A member, with the groups and the last sign of life',
+        params: IdPath,
+        response: { 200: Type.Object({ user: MemberDetails }), ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => ({ user: await service.get(getAccount(request), request.params.id) }),
   );
   app.patch(
     '/api/v1/users/:id',

@@ -81,6 +81,19 @@ export const GroupReference = Type.Object(
 );
 export type GroupReference = Type.Static<typeof GroupReference>;
 
+/** A member as the page of one shows them. */
+export const MemberDetails = Type.Object(
+  {
+    ...Member.properties,
+    groups: Type.Array(GroupReference, { description: 'The groups that the member is in, by name.' }),
+    lastSeenAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'When the member last signed in, or something last acted for them; null for never.',
+    }),
+  },
+  { title: 'MemberDetails' },
+);
+export type MemberDetails = Type.Static<typeof MemberDetails>;
+
 /** The caller: a person, or a service account. */
 export const callerFields = {
   user: Type.Union([User, Type.Null()], {

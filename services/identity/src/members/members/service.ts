@@ -29,7 +29,9 @@ import {
 } from './errors.js';
 import {
   countMembers,
+  findMemberRow,
   findMembers,
+  findMemberUse,
   type MemberRow,
   type Account,
   findMember,
@@ -43,6 +45,7 @@ import type {
   ChangeUserBody,
   CreateUserBody,
   Member,
+  MemberDetails,
   MemberQuery,
   RemoveUserQuery,
   User,
@@ -115,6 +118,14 @@ export function createUserService(deps: {
         pagination: toPagination(query, found.total, { isMinimum: found.totalIsMinimum }),
         nextCursor: found.nextCursor,
       };
+    },
+
+    /** @throws AppError 404. */
+    async get({ orgId }: Pick<AccountPrincipal, 'orgId'>, id: string): Promise<MemberDetails> {
+      const row = await findMemberRow(prisma, orgId, id);
+      if (!row) throw userNotFound();
+      const { groups, lastSeenAt } = await findMemberUse(prisma, id);
+      return { ...toMember(row), groups: [...groups], lastSeenAt: lastSeenAt?.toISOString() ?? null };
     },
 
     /**
