@@ -5,6 +5,7 @@ import {
   type App,
   createApp,
   createSecretBox,
+  reportMissingKeys,
   notFound,
   type ServiceApp,
   type ServiceDeps,
@@ -19,6 +20,7 @@ import { findCrawlAges } from './facts/crawl-ages.js';
 import { registerFactFeed } from './facts/feed.routes.js';
 import { registerAudit } from './audit/routes.js';
 import { registerDestinations } from './destinations/feature.js';
+import { sealedColumns } from './commands/re-encryption/queries.js';
 import { registerConnectedApps } from './oauth/connections/routes.js';
 import { registerConnectionPolicy } from './oauth/connection-policy/routes.js';
 import { consoleRoutes } from './console/routes.js';
@@ -108,6 +110,11 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   const service = await createIdentityApp(deps);
   const { app, metrics } = service;
   const box = createSecretBox(config.ENCRYPTION_KEYS);
+  void reportMissingKeys({
+    ...resources,
+    keys: config.ENCRYPTION_KEYS,
+    sealed: Object.values(sealedColumns).map(({ table, column }) => `select ${column} from ${table}`),
+  });
   if (config.ROLE === 'main') leaveMcp(app);
   const startJob = createStartJob(shutdown, config.ROLE !== 'mcp');
   const common = { ...resources, config, box, clock, metrics, startJob, shutdown };

@@ -1,8 +1,10 @@
 import { createSecretBox, encryptionKeys } from '@platform/service-kit';
+import { waitFor } from '@platform/testing';
 import { reencryptAll } from '../../../src/commands/re-encryption/command.js';
 import { ownSecretContext } from '../../../src/mcp/servers/upstream/credentials.js';
 import { encryptionKeys as oldKeys } from '../../identity.js';
-import { createAgent, createMounts, useMounts } from './platform.js';
+import { startReplica } from '../../replica.js';
+import { ALLOW_LOCAL, createAgent, createMounts, useMounts } from './platform.js';
 import { type Seen, startStateful } from './stateful-server.js';
 import { searchTool } from './upstream.js';
 
@@ -110,6 +112,25 @@ test('MCP-50 re-encryption covers the secrets of accounts', async () => {
   // The service of this test has the old key alone.
   await reencryptAll(identity.db, parse(`${oldKeys},${fresh}`));
   expect(await ada.agent.getText()).toBe('found a');
+});
+
+test('MCP-50 a service that has lost the key of such secrets says so when it starts', async () => {
+  const id = await mount();
+  const ada = await createPerson();
+  await connect(id, 'key-of-ada', ada.session);
+  await identity.db.query(
+    `update mcp_credentials set secret_sealed = replace(secret_sealed, 'v1.k1.', 'v1.lost.') where account_id = $1`,
+    [ada.id],
+  );
+  const replica = await startReplica(identity.databaseUrl, ALLOW_LOCAL);
+  try {
+    const report = await waitFor(() => /.*ENCRYPTION_KEYS lack a key.*/.exec(replica.logged())?.[0], {
+      what: 'the report of the missing key',
+    });
+    expect(JSON.parse(report)).toMatchObject({ level: 'error', key: 'lost', values: 1 });
+  } finally {
+    await replica.close();
+  }
 });
 
 test('MCP-50 the administrator chooses the header and what stands before the secret, and tells where to get one', async () => {
