@@ -37,7 +37,7 @@ groups:
     isStream: true
     prefixes: [/mcp]
   - service: {{ $mcp }}
-    prefixes: [/api/v1/mcp-servers]
+    prefixes: [/api/v1/mcp-servers, /oauth2/upstream]
   # The console, and the health of the platform: without identity nobody can be let in.
   - service: identity
     exact: [/, /health/live, /health/ready]

@@ -75,6 +75,7 @@ const identity: ServiceDefinition = {
     '/api/v1/mcp-servers',
     '/api/v1/knowledge',
     '/oauth2',
+    '/oauth2/upstream',
     '/authorize',
     '/token',
     '/register',

@@ -84,7 +84,7 @@ async function createIdentityApp({ config, resources }: IdentityDeps): Promise<S
 const credentialTypes = { pat: 'token', oauth: 'connection' } as const;
 
 /** Below these paths, servers of others are asked, and their answers are read. */
-const MCP_PATHS = /^\/(?:mcp|api\/v1\/mcp-servers)(?:\/|$)/;
+const MCP_PATHS = /^\/(?:mcp|api\/v1\/mcp-servers|oauth2\/upstream)(?:\/|$)/;
 
 /** Leaves these paths to the processes with the role `mcp`: an answer can exhaust the memory of the process that reads it. */
 function leaveMcp(app: App): void {

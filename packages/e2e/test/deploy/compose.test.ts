@@ -140,7 +140,7 @@ test('every mounted file of the repository exists, and a missing one is an error
 });
 
 /** The paths that a container with the role `mcp` can take over from identity. */
-const MCP_PATHS = ['/mcp', '/api/v1/mcp-servers'];
+const MCP_PATHS = ['/mcp', '/api/v1/mcp-servers', '/oauth2/upstream'];
 
 /** Returns the paths that a pattern such as `^/(a|b/(c|d))(/|$)` matches, each of which includes everything below. */
 function expandPattern(pattern: string): string[] {

@@ -153,7 +153,8 @@ describeWith('helm', 'the manifests', () => {
       const targets = listRoutes(manifests());
       for (const { name, prefixes, exact = [], internal } of SERVICES) {
         for (const path of [...prefixes, ...exact]) {
-          const isApart = values === 'production' && ['/mcp', '/api/v1/mcp-servers'].includes(path);
+          const isApart =
+            values === 'production' && ['/mcp', '/api/v1/mcp-servers', '/oauth2/upstream'].includes(path);
           expect([path, targets.get(path)]).toEqual([path, `platform-${isApart ? 'mcp' : name}`]);
         }
         // Another service answers 404, as it does to any path that it does not know.

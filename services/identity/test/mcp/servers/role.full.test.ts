@@ -30,6 +30,7 @@ afterAll(async () => {
 test('OPS-13 the main process leaves what servers of others answer to the other role', async () => {
   for (const path of [
     '/mcp',
+    '/oauth2/upstream/callback',
     '/api/v1/mcp-servers',
     '/api/v1/mcp-servers/00000000-0000-4000-8000-000000000000',
   ])
