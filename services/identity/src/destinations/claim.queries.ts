@@ -110,7 +110,7 @@ const claimDue = `
         and (busy.form = 'subscription') = $6) as place
     from fact_destinations d
     where d.is_enabled and d.is_due and d.is_accepting = $2 and (d.form = 'subscription') = $6
-      and coalesce(d.claimed_until <= $1, true) and coalesce(d.resume_at <= $1, true)
+      and coalesce(d.claimed_until <= $1, true) and coalesce(d.resume_at <= $1, true) and coalesce(d.ends_at > $1, true)
       and ($6 or exists (select from outbox.events e where e.org_id = d.org_id::text and e.position > d.position)
         or exists (select from fact_deliveries w
                    where w.destination_id = d.id and w.state = 'waiting' and w.next_attempt_at <= $1))

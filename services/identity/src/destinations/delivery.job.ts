@@ -73,10 +73,11 @@ const MAX_BATCH_BYTES = 1_000_000;
 /** The deliveries of a webhook that wait for another attempt. */
 const MAX_WAITING = 1_000;
 
+/** Why nothing more is sent to a subscription. */
+type EndReason = 'expired' | 'unauthorized';
+
 /** The event that a fact is for a subscription: nothing where its owner is not to see it. */
-export type SubscribedEvent =
-  | { readonly content: string | undefined }
-  | { readonly endReason: 'expired' | 'unauthorized' };
+type SubscribedEvent = { readonly content: string | undefined } | { readonly endReason: EndReason };
 
 /** Decides what is sent of a fact, at the time when it is sent. @param fact - as JSON. */
 export type ToSubscribedEvent = (claim: Claim, fact: string, position: string) => Promise<SubscribedEvent>;
@@ -159,7 +160,7 @@ export function createDeliveryJob(deps: DeliveryDeps) {
   }
 
   /** @returns why the subscription has ended, or the result; undefined where there is nothing to send. */
-  async function sendParcel(claim: Claim, parcel: Parcel): Promise<Result | DisableReason | undefined> {
+  async function sendParcel(claim: Claim, parcel: Parcel): Promise<Result | EndReason | undefined> {
     const { facts, factId, firstPosition } = parcel;
     const id = factId ?? `${claim.id}:${firstPosition}`;
     const [fact] = facts;
@@ -185,7 +186,8 @@ export function createDeliveryJob(deps: DeliveryDeps) {
       const given = await Promise.all(parcels.map((parcel) => sendParcel(claim, parcel)));
       const endReason = given.find((one) => typeof one === 'string');
       if (endReason) {
-        await disable(claim, endReason);
+        // One that has expired may have been refreshed meanwhile.
+        if (endReason !== 'expired') await disable(claim, endReason);
         return false;
       }
       const results = given.filter((one): one is Result => typeof one === 'object');

@@ -12,7 +12,7 @@ import { attemptFaults, type Sent } from './send.js';
 /* The effects of the answers of a destination on its deliveries and on the destination. */
 
 /** Why a destination is disabled, or a subscription ends. */
-export type DisableReason = 'failing' | 'gone' | 'expired' | 'unauthorized';
+export type DisableReason = 'failing' | 'gone' | 'unauthorized';
 
 /** A parcel with what became of it; without, when nothing was sent because its facts had been deleted. */
 export interface Result {

@@ -29,6 +29,7 @@ const select = {
   arguments: true,
   secretSealed: true,
   endsAt: true,
+  position: true,
 } as const;
 export type SubscriptionRow = PrismaTypes.FactDestinationGetPayload<{ select: typeof select }>;
 
@@ -105,12 +106,15 @@ export const insertSubscription = (
     select: { id: true },
   });
 
-/** @returns false when the subscription was removed meanwhile. */
+/** Refreshes a subscription; what waits is sent at once. @returns false when it was removed meanwhile. */
 export const refreshSubscription = async (
   db: Prisma | Transaction,
   id: string,
   fields: { readonly secretSealed: string; readonly endsAt: Date },
-): Promise<boolean> => (await db.factDestination.updateMany({ where: { id }, data: fields })).count === 1;
+): Promise<boolean> => {
+  const data = { ...fields, resumeAt: null };
+  return (await db.factDestination.updateMany({ where: { id }, data })).count === 1;
+};
 
 /** @returns false when the subscription was removed already. */
 export const deleteSubscription = async (db: Prisma | Transaction, id: string): Promise<boolean> =>

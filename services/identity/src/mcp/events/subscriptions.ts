@@ -173,7 +173,7 @@ export interface SubscribeRequest {
   readonly ttlMs?: number | undefined;
 }
 
-/** Replaces the secret and moves the end. @returns undefined when the subscription was removed meanwhile. */
+/** Replaces the secret and moves the end. @returns false when the subscription was removed meanwhile. */
 async function refresh(
   { prisma, box }: SubscriptionContext,
   { id, secretSealed }: SubscriptionRow,
@@ -212,11 +212,14 @@ export async function subscribe(
   const at = clock();
   const now = new Date(at);
   const endsAt = toEnd(at, ttlMs);
-  const answer = { id: subscriptionKey, refreshBefore: endsAt.toISOString(), cursor: encodeCursor(place) };
+  const answer = { id: subscriptionKey, refreshBefore: endsAt.toISOString() };
 
   const known = await findByKey(prisma, orgId, subscriptionKey);
-  if (known?.endsAt && known.endsAt > now && (await refresh(ctx, known, secret, { at, endsAt })))
-    return { ...answer, truncated: false };
+  if (known?.endsAt && known.endsAt > now && (await refresh(ctx, known, secret, { at, endsAt }))) {
+    // Everything before its own position was accepted; the client's cursor is of no use to it.
+    const ownPlace = { ...place, position: String(known.position) };
+    return { ...answer, cursor: encodeCursor(ownPlace), truncated: false };
+  }
 
   await assertRoom(prisma, principal, now);
   ctx.countChallenge(orgId);
@@ -256,7 +259,7 @@ export async function subscribe(
       at: now,
     });
   });
-  return { ...answer, truncated: place.isTruncated };
+  return { ...answer, cursor: encodeCursor(place), truncated: place.isTruncated };
 }
 
 /** Removes a subscription, and records why. */
