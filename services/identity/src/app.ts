@@ -20,7 +20,7 @@ import { findCrawlAges } from './facts/crawl-ages.js';
 import { registerFactFeed } from './facts/feed.routes.js';
 import { registerAudit } from './audit/routes.js';
 import { registerDestinations } from './destinations/feature.js';
-import { sealedColumns } from './commands/re-encryption/queries.js';
+import { sealedColumns } from './commands/sealed-columns.js';
 import { registerConnectedApps } from './oauth/connections/routes.js';
 import { registerConnectionPolicy } from './oauth/connection-policy/routes.js';
 import { consoleRoutes } from './console/routes.js';

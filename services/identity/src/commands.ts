@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { startFeedEpoch } from '@platform/events';
 import {
+  createReencryptCommand,
   createSecretBox,
   defineCommands,
   endPendingRestore,
@@ -20,7 +21,7 @@ import { createOrganisationService } from './commands/organisations.js';
 import { deleteMailsTo } from './mails/outbox/queries.js';
 import { resetByCommand } from './sign-in/second-factor/reset.js';
 import { createPasswords } from './base/passwords.js';
-import { reencryptAll } from './commands/re-encryption/command.js';
+import { sealedColumns } from './commands/sealed-columns.js';
 import type { Transaction } from './resources.js';
 import { describeKeys, removeSigningKey, rotateKey } from './credentials/signing-keys/commands.js';
 import { normaliseEmail } from './members/members/service.js';
@@ -150,17 +151,6 @@ async function runKeys(args: string[]): Promise<void> {
   });
 }
 
-async function runReencrypt(args: string[]): Promise<void> {
-  parseArgs({ args });
-  const box = createSecretBox(loadEncryptionKeys(process.env));
-  await withResources(process.env, async ({ pool }) => {
-    // It is no single transaction, so it is recorded before.
-    await recordCommand(pool, { name: 're-encrypt' }, new Date(systemClock()));
-    for (const [name, count] of Object.entries(await reencryptAll(pool, box)))
-      process.stdout.write(`${name}: ${count} re-encrypted\n`);
-  });
-}
-
 async function runAfterRestore(args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { 'if-pending': { type: 'boolean' } } });
   await withResources(process.env, ({ pool }) =>
@@ -205,6 +195,10 @@ export const main = defineCommands({
     keys: runKeys,
     'erase-mails': runEraseMails,
     'after-restore': runAfterRestore,
-    're-encrypt': runReencrypt,
+    're-encrypt': createReencryptCommand({
+      databaseUrl: identityVariables.DATABASE_URL,
+      sealed: sealedColumns,
+      record: (db) => recordCommand(db, { name: 're-encrypt' }, new Date(systemClock())),
+    }),
   },
 });

@@ -1,6 +1,6 @@
-import { createSecretBox, encryptionKeys } from '@platform/service-kit';
+import { createSecretBox, encryptionKeys, reencryptAll } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
-import { reencryptAll } from '../../../src/commands/re-encryption/command.js';
+import { sealedColumns } from '../../../src/commands/sealed-columns.js';
 import { ownSecretContext } from '../../../src/mcp/servers/upstream/credentials.js';
 import { encryptionKeys as oldKeys } from '../../identity.js';
 import { startReplica } from '../../replica.js';
@@ -105,12 +105,12 @@ test('MCP-50 re-encryption covers the secrets of accounts', async () => {
   await connect(id, 'key-of-ada', ada.session);
   const parse = (keys: string) => createSecretBox(encryptionKeys.parse(keys) ?? []);
   const fresh = `k2:${Buffer.alloc(32, 2).toString('base64')}`;
-  const counts = await reencryptAll(identity.db, parse(`${fresh},${oldKeys}`));
+  const counts = await reencryptAll(identity.db, parse(`${fresh},${oldKeys}`), sealedColumns);
   expect(counts['own credentials at MCP servers']).toBe(1);
   const [stored] = await findStored(id);
   expect(parse(fresh).open(stored?.secret_sealed ?? '', ownSecretContext(id, ada.id))).toBe('key-of-ada');
   // The service of this test has the old key alone.
-  await reencryptAll(identity.db, parse(`${oldKeys},${fresh}`));
+  await reencryptAll(identity.db, parse(`${oldKeys},${fresh}`), sealedColumns);
   expect(await ada.agent.getText()).toBe('found a');
 });
 

@@ -52,12 +52,11 @@ export type CreateHeaders = (
 
 /** The context that binds a sealed secret to its server. */
 export const serverSecretContext = (serverId: string): string => `mcp-server-secret:${serverId}`;
-/** The context that binds a sealed secret to its server and account, `<server>:<account>`. */
-export const ownSecretContextOf = (subject: string): string => `mcp-credential:${subject}`;
-/** The context that binds a sign-in at a server to its state. */
-export const signInContext = (stateHash: string): string => `mcp-sign-in:${stateHash}`;
+/** The context that binds a sealed secret to its server and account. */
 export const ownSecretContext = (serverId: string, accountId: string): string =>
-  ownSecretContextOf(`${serverId}:${accountId}`);
+  `mcp-credential:${serverId}:${accountId}`;
+/** The context that binds what a sign-in in progress has to remember to it. */
+export const signInContext = (stateHash: string): string => `mcp-sign-in:${stateHash}`;
 
 const ASSERTION_SECONDS = 60;
 
