@@ -21,6 +21,7 @@ const DIALOGS: Readonly<Record<string, number>> = {
   '/crawls/connectors/wiki_1': 7,
   '/crawls/endpoints': 4,
   '/mails/suppressions': 1,
+  '/organisation/groups': 1,
   '/organisation/members': 7,
   '/organisation/sign-in': 5,
   '/organisation/tokens': 2,

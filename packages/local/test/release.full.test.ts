@@ -268,7 +268,7 @@ describeWith('openapi-tools', 'a release', () => {
     const runJob = async (password: string) => {
       await writeFile(file, password);
       const env = {
-        ...Object.fromEntries(['IDENTITY', 'MAIL', 'CRAWL'].map((name) => [`${name}_URL`, url])),
+        ...Object.fromEntries(['IDENTITY', 'MCP', 'MAIL', 'CRAWL'].map((name) => [`${name}_URL`, url])),
         ADMIN_EMAIL: printed(platform, 'Admin'),
         ADMIN_PASSWORD_FILE: file,
         CONNECTOR: 'db_1',

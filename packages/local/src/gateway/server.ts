@@ -76,6 +76,8 @@ export async function createGateway(
   );
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
+    // Fastify itself would refuse such a request (RFC 10008 §2), whether or not its service knows the method or the path.
+    if (request.method === 'QUERY') request.headers['content-type'] ??= 'application/octet-stream';
     if (request.protocol === 'https') reply.header('strict-transport-security', STRICT_TRANSPORT_SECURITY);
     if (isMalformed(request.raw)) sendError(reply.header('connection', 'close'), MALFORMED);
     else if (headerBytes(request.raw) > MAX_HEADER_BYTES) sendError(reply, HEADERS_TOO_LARGE);
