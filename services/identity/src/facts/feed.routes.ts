@@ -1,6 +1,7 @@
 import { getAccount, requireAdmin, requireScopes } from '@platform/auth';
 import { CursorGoneError, InvalidCursorError, readFacts } from '@platform/events';
 import { type App, AppError, errorResponses, validationError } from '@platform/service-kit';
+import type { onRequestHookHandler } from 'fastify';
 import type { Resources } from '../resources.js';
 import { FactsPage, FactsQuery } from './feed.schemas.js';
 
@@ -12,12 +13,23 @@ const cursorGone = (): AppError =>
       'The feed cannot continue from this cursor: later facts were deleted, or the database was restored. Read from the beginning, without `after`, and drop what you have by `id`',
   });
 
+/** The feed is about the whole organisation, so that a credential with bounds, whatever they are, is refused. */
+const requireNoBounds: onRequestHookHandler = (request, _reply, done) => {
+  if (getAccount(request).bounds !== undefined)
+    throw new AppError({
+      status: 403,
+      code: 'OUT_OF_BOUNDS',
+      message: 'The feed is about more than what the credential is limited to',
+    });
+  done();
+};
+
 /** Registers the feed of an organisation's facts, for administrators with `events:read`. */
 export function registerFactFeed(app: App, { pool }: Pick<Resources, 'pool'>): void {
   app.get(
     '/api/v1/events',
     {
-      onRequest: [app.authenticate, requireScopes(['events:read']), requireAdmin()],
+      onRequest: [app.authenticate, requireScopes(['events:read']), requireAdmin(), requireNoBounds],
       schema: {
         operationId: 'listFacts',
         tags: ['Audit'],

@@ -36,6 +36,15 @@ async function follow(
   }
 }
 
+test('AUD-5 a credential with bounds cannot read the feed, which is about more than these', async () => {
+  const scopes = ['events:read'];
+  const free = await identity.createToken(session, { scopes });
+  const limited = await identity.createToken(session, { scopes, bounds: { connectors: ['wiki_1'] } });
+  expect((await read({}, free.accessToken)).status).toBe(200);
+  const { status, body } = await read({}, limited.accessToken);
+  expect([status, body.error.code]).toEqual([403, 'OUT_OF_BOUNDS']);
+});
+
 test('the initial migration holds the outbox of packages/events, word for word', async () => {
   const path = new URL('../../prisma/migrations/20261124000000_initial/migration.sql', import.meta.url);
   expect(await readFile(path, 'utf8')).toContain(outboxSql);
