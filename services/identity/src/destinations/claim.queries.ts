@@ -31,11 +31,12 @@ export interface Claim extends Target {
 }
 
 /*
- * Subscriptions are many, and each wants few facts. So none of them looks for its facts while it has none: an idle one is passed
- * over the facts that are none of its, all of an organisation at once, and becomes due with the first that is. Its row is
- * written when it becomes due, and else now and then. Without new facts, none is looked at.
+ * There are many subscriptions, and each matches few facts. So an idle subscription is not claimed: one statement compares new
+ * facts with all idle subscriptions of their organisation, advances the positions of those that match none, and makes the
+ * others due. A row is written when its subscription becomes due, and otherwise only now and then. Without new facts,
+ * nothing is compared.
  *
- *   idle ── a fact of its ──> due ── everything was sent ──> idle
+ *   idle ── a fact matches ──> due ── everything was sent ──> idle
  */
 const matchIdle = `
   with news as materialized (

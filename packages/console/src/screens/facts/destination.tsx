@@ -3,16 +3,14 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyId } from '../../ui/copy.tsx';
 import { DetailPage } from '../../ui/detail-page.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { DangerZone, Facts } from '../../ui/page.tsx';
-import { ProblemNote } from '../../ui/problem-note.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
+import { TestSection } from '../../ui/testing.tsx';
 import { Time } from '../../ui/time.tsx';
-import { Testing } from '../../ui/testing.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { DESTINATION, type Destination, getName, isFactType } from './api.ts';
 import { Deliveries } from './deliveries.tsx';
@@ -112,21 +110,26 @@ function DestinationTest({ id }: { id: string }) {
   });
   const result = test.data;
   return (
-    <div className="server-test">
-      <div className="actions">
+    <TestSection
+      actions={
         <Button isPending={test.isPending} onPress={() => test.mutate()}>
           {t.test}
         </Button>
-      </div>
-      <Testing isPending={test.isPending} />
-      <ProblemNote error={test.error} />
-      {result && (
-        <p role="status">
-          <Badge tone={result.isAccepted ? 'good' : 'bad'}>{result.isAccepted ? t.works : t.fails}</Badge>{' '}
-          {result.fault !== null && t.faults[result.fault]}{' '}
-          {result.status !== null && t.status(result.status)} {t.took(result.durationMs)}
-        </p>
-      )}
-    </div>
+      }
+      isPending={test.isPending}
+      error={test.error}
+      result={
+        result && {
+          isGood: result.isAccepted,
+          label: result.isAccepted ? t.works : t.fails,
+          details: (
+            <>
+              {result.fault !== null && t.faults[result.fault]}{' '}
+              {result.status !== null && t.status(result.status)} {t.took(result.durationMs)}
+            </>
+          ),
+        }
+      }
+    />
   );
 }

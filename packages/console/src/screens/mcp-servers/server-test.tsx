@@ -2,10 +2,8 @@ import { mcpServers as t } from '#text/mcp-servers';
 import { identity, unwrap } from '../../api/client.ts';
 import { readOnly } from '../../api/session.ts';
 import { announce } from '../../ui/announcements.tsx';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { ProblemNote } from '../../ui/problem-note.tsx';
-import { Testing } from '../../ui/testing.tsx';
+import { TestSection } from '../../ui/testing.tsx';
 import { useAction } from '../../ui/use-action.ts';
 
 /** Connects to the server: to find out what is wrong, or to read its tools now. */
@@ -21,25 +19,32 @@ export function ServerTest({ serverId }: { serverId: string }) {
   });
   const result = test.data;
   return (
-    <div className="server-test">
-      <div className="actions">
-        <Button isPending={test.isPending} onPress={() => test.mutate()}>
-          {t.test}
-        </Button>
-        <Button isPending={refresh.isPending} onPress={() => refresh.mutate()}>
-          {t.refresh}
-        </Button>
-      </div>
-      <Testing isPending={test.isPending || refresh.isPending} />
-      <ProblemNote error={test.error ?? refresh.error} />
-      {result && (
-        <p role="status">
-          <Badge tone={result.isUsable ? 'good' : 'bad'}>{result.isUsable ? t.works : t.fails}</Badge>{' '}
-          {result.fault !== null && t.faults[result.fault]}
-          {result.code !== null && ` (${t.code(result.code)})`}
-          {result.isUsable && t.worksWith(result.tools ?? 0, result.leftOut.length, result.durationMs)}
-        </p>
-      )}
-    </div>
+    <TestSection
+      actions={
+        <>
+          <Button isPending={test.isPending} onPress={() => test.mutate()}>
+            {t.test}
+          </Button>
+          <Button isPending={refresh.isPending} onPress={() => refresh.mutate()}>
+            {t.refresh}
+          </Button>
+        </>
+      }
+      isPending={test.isPending || refresh.isPending}
+      error={test.error ?? refresh.error}
+      result={
+        result && {
+          isGood: result.isUsable,
+          label: result.isUsable ? t.works : t.fails,
+          details: (
+            <>
+              {result.fault !== null && t.faults[result.fault]}
+              {result.code !== null && ` (${t.code(result.code)})`}
+              {result.isUsable && t.worksWith(result.tools ?? 0, result.leftOut.length, result.durationMs)}
+            </>
+          ),
+        }
+      }
+    />
   );
 }

@@ -126,7 +126,7 @@ export function Screen() {
   const sort = filters['sort'] === 'name' ? ('name' as const) : ('newest' as const);
   const q = filters['q']?.trim() ?? '';
   const list = useList({
-    key: ['members', show, sort, q],
+    key: ['members', 'list', show, sort, q],
     async load(cursor, signal) {
       const query = { ...toPageQuery(cursor), ...conditions[show], sort, ...(q && { q }) };
       return toListPage(await unwrap(identity.GET('/api/v1/users', { params: { query }, signal })));

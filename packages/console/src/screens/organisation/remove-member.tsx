@@ -18,7 +18,8 @@ export function RemoveMember({ member, onRemoved, onClose }: RemoveMemberProps) 
       action={invitation ? t.cancelOneSubmit : t.removeSubmit}
       {...(invitation && { leave: t.cancelLeave })}
       isDangerous
-      changes={['members']}
+      // The page of the member would ask for somebody who is gone.
+      changes={['members', 'list']}
       act={() => (invitation ? cancelInvitation(member.id) : removeMember(member.id))}
       describe={() => (invitation ? t.cancelledSeveral(1) : t.removed(fullName))}
       onClose={onClose}

@@ -6,14 +6,13 @@ import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { readOnly } from '../../api/session.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DetailPage } from '../../ui/detail-page.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { DangerZone, Facts } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
-import { Testing } from '../../ui/testing.tsx';
+import { TestSection } from '../../ui/testing.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import type { Service } from './api.ts';
@@ -123,21 +122,26 @@ function ServiceTest({ serverId }: { serverId: string }) {
   });
   const result = test.data;
   return (
-    <div className="server-test">
-      <div className="actions">
+    <TestSection
+      actions={
         <Button isPending={test.isPending} onPress={() => test.mutate()}>
           {t.test}
         </Button>
-      </div>
-      <Testing isPending={test.isPending} />
-      <ProblemNote error={test.error} />
-      {result && (
-        <p role="status">
-          <Badge tone={result.isUsable ? 'good' : 'bad'}>{result.isUsable ? t.works : t.fails}</Badge>{' '}
-          {result.fault !== null && mcpServers.faults[result.fault]}
-          {result.isUsable && t.worksWith(result.tools ?? 0)}
-        </p>
-      )}
-    </div>
+      }
+      isPending={test.isPending}
+      error={test.error}
+      result={
+        result && {
+          isGood: result.isUsable,
+          label: result.isUsable ? t.works : t.fails,
+          details: (
+            <>
+              {result.fault !== null && mcpServers.faults[result.fault]}
+              {result.isUsable && t.worksWith(result.tools ?? 0)}
+            </>
+          ),
+        }
+      }
+    />
   );
 }

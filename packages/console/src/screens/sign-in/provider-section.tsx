@@ -3,14 +3,12 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { readOnly } from '../../api/session.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { Empty, Facts, Section } from '../../ui/page.tsx';
-import { ProblemNote } from '../../ui/problem-note.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
-import { Testing } from '../../ui/testing.tsx';
 import { useAction } from '../../ui/use-action.ts';
+import { TestSection } from '../../ui/testing.tsx';
 import { Domains } from './domains.tsx';
 import { PROVIDER_PATH, type Provider, providerQuery } from './provider.ts';
 
@@ -83,23 +81,26 @@ function ProviderTest() {
   const test = useAction({ mutationFn: () => unwrap(identity.POST(`${PROVIDER_PATH}/test`, readOnly)) });
   const result = test.data;
   return (
-    <div className="server-test">
-      <div className="actions">
+    <TestSection
+      actions={
         <Button isPending={test.isPending} onPress={() => test.mutate()}>
           {t.test.submit}
         </Button>
-      </div>
-      <Testing isPending={test.isPending} />
-      <ProblemNote error={test.error} />
-      {result && (
-        <p role="status">
-          <Badge tone={result.isUsable ? 'good' : 'bad'}>
-            {result.isUsable ? t.test.works : t.test.fails}
-          </Badge>{' '}
-          {result.fault !== undefined && (t.test.faults[result.fault] ?? result.fault)}
-          {result.status !== undefined && ` (${t.test.status(result.status)})`}
-        </p>
-      )}
-    </div>
+      }
+      isPending={test.isPending}
+      error={test.error}
+      result={
+        result && {
+          isGood: result.isUsable,
+          label: result.isUsable ? t.test.works : t.test.fails,
+          details: (
+            <>
+              {result.fault !== undefined && (t.test.faults[result.fault] ?? result.fault)}
+              {result.status !== undefined && ` (${t.test.status(result.status)})`}
+            </>
+          ),
+        }
+      }
+    />
   );
 }
