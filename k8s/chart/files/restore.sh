@@ -5,10 +5,15 @@ set -eu
 url=$(cat /run/platform/database-url)
 run_psql() { psql --no-psqlrc --quiet --tuples-only --no-align --set ON_ERROR_STOP=1 --dbname "$url" "$@"; }
 note="Restored from $DUMP"
+get_note() { run_psql --command "select shobj_description(oid, 'pg_database') from pg_database where datname = current_database()"; }
+until found=$(get_note); do sleep 2; done
+[ "$found" != "$note" ] || exit 0
 [ -f "$DUMP" ] || { echo "There is no $DUMP. The volume has: $(ls /backups)" >&2; exit 78; }
-until tables=$(run_psql --command "select count(*) from pg_tables where schemaname not in ('pg_catalog', 'information_schema')"); do sleep 2; done
-[ "$(run_psql --command "select shobj_description(oid, 'pg_database') from pg_database where datname = current_database()")" != "$note" ] || exit 0
-[ "$tables" = 0 ] || { echo 'The database has tables, so it may have data: a backup is restored into an empty one.' >&2; exit 78; }
+tables=$(run_psql --command "select count(*) from pg_tables where schemaname not in ('pg_catalog', 'information_schema')")
+[ "$tables" = 0 ] || {
+  echo 'The database has tables, so it may have data: a backup is restored into an empty one. To go on with what is there, leave out restore.from.' >&2
+  exit 78
+}
 # Without the last line nothing is committed: neither when pg_restore fails, nor when the input ends early.
 {
   echo 'begin;'
@@ -17,5 +22,5 @@ until tables=$(run_psql --command "select count(*) from pg_tables where schemana
   echo "do \$\$ begin execute format('comment on database %I is %L', current_database(), '$note'); end \$\$;"
   echo 'commit;'
 } | run_psql >&2
-[ "$(run_psql --command "select shobj_description(oid, 'pg_database') from pg_database where datname = current_database()")" = "$note" ]
+[ "$(get_note)" = "$note" ]
 echo "$note"

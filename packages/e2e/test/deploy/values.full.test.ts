@@ -208,10 +208,10 @@ describeWith('helm', 'the values', () => {
       'platform-migrate-identity-installation': ['restore', 'migrate', 'after-restore'],
       'platform-migrate-mail-installation': ['restore', 'migrate'],
       'platform-migrate-crawl-installation': ['restore', 'migrate', 'after-restore'],
-      // An upgrade and a rollback restore nothing.
-      'platform-migrate-identity': ['migrate'],
-      'platform-migrate-mail': ['migrate'],
-      'platform-migrate-crawl': ['migrate'],
+      // An upgrade completes what failed: without it, it would migrate the empty database, and nothing could be restored.
+      'platform-migrate-identity': ['restore', 'migrate', 'after-restore'],
+      'platform-migrate-mail': ['restore', 'migrate'],
+      'platform-migrate-crawl': ['restore', 'migrate', 'after-restore'],
     });
   });
 
