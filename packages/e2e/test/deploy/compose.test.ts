@@ -74,7 +74,7 @@ test('.env.example lists exactly the variables of the Compose file, with their d
 /** The parts of an image's version: `8.2.8` has three. */
 const getVersion = (image: string): string[] => /:v?(\d+(?:\.\d+)+)/.exec(image)?.[1]?.split('.') ?? [];
 
-test('images of other projects have one exact version', () => {
+test('OPS-11 images of other projects have one exact version, and its digest', () => {
   const others = Object.values(compose.services)
     .map(({ image }) => interpolate(image))
     .filter((image) => !image.startsWith('localhost/platform/'));
@@ -82,6 +82,7 @@ test('images of other projects have one exact version', () => {
   // PostgreSQL's versions have no third number.
   for (const image of others)
     expect([image, getVersion(image).length]).toEqual([image, image.startsWith('postgres:') ? 2 : 3]);
+  for (const image of others) expect(image).toMatch(/@sha256:[\da-f]{64}$/);
 });
 
 /** Returns whether the container does its work and exits. */

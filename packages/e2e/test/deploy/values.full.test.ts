@@ -182,7 +182,7 @@ describeWith('helm', 'the values', () => {
       [...read('.env.example').matchAll(/_IMAGE=([\w/]+:[\d.]+)/g)].map(([, image]) => image),
     );
     for (const image of [dataStores.postgres.image, dataStores.redis.image, backup.image])
-      expect(compose).toContain(image.replace('-trixie', ''));
+      expect(compose).toContain(image.replace(/-trixie@sha256:[\da-f]{64}$/, ''));
   });
 
   test('of the database image are those of the backup, which only reads the addresses of the databases', async () => {
