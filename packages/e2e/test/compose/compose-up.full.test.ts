@@ -44,6 +44,45 @@ function openSession(project: ComposeProject): Session {
   };
 }
 
+/** Stores a value of each kind that organisations give a service to keep sealed. */
+async function storeSealedValues({ call }: Session, token: string): Promise<void> {
+  const store = async (method: string, path: string, body: object) => {
+    const answer = await call(method, path, { token, body });
+    if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${answer.text}`);
+    return answer.body;
+  };
+  const smtp = {
+    host: 'smtp.example.com',
+    fromEmail: 'noreply@example.com',
+    username: 'noreply@example.com',
+  };
+  const oauth = {
+    tokenUrl: 'https://login.example.com/token',
+    clientId: 'platform',
+    refreshToken: 'refresh',
+  };
+  const auth = { type: 'oauth2', provider: 'custom', ...oauth };
+  await store('POST', '/configurationManager/smtpConfig', { ...smtp, auth });
+  await store('POST', '/crawlingManager/endpoints', { url: 'https://connector.example.com/orders' });
+  await store('POST', '/events/destinations', { form: 'webhook', url: 'https://receiver.example.com/facts' });
+  const wiki = { name: 'wiki', url: 'https://wiki.example.com/mcp', credential: { kind: 'personal' } };
+  const { id } = (await store('POST', '/mcp-servers', wiki)).server as { id: string };
+  await store('PUT', `/mcp-servers/${id}/my-credential`, { value: 'own-secret' });
+}
+
+/** Puts a new key in front of each service's keys, and re-encrypts. @returns what each service could open. */
+async function reencrypt(project: ComposeProject, session: Session): Promise<Record<string, string>> {
+  const services = SERVICES.map(({ name }) => name);
+  const addKeys = `for s in ${services.join(' ')}; do cd /secrets/$s; keys=$(cat encryption-keys)
+    printf 'k2:%s,%s' "$(head -c 32 /dev/urandom | base64)" "$keys" > encryption-keys; done`;
+  await project.compose('run', '--rm', '-T', '--no-deps', '--entrypoint', 'sh', 'secrets', '-ec', addKeys);
+  await project.compose('restart', ...services);
+  await session.login();
+  const command = '/nodejs/bin/node dist/cli.js re-encrypt'.split(' ');
+  const results = services.map(async (name) => [name, await project.compose('exec', '-T', name, ...command)]);
+  return Object.fromEntries(await Promise.all(results)) as Record<string, string>;
+}
+
 /** Makes a token, uses and revokes it, schedules a crawl and starts it. @returns what each service answered. */
 async function doMainJob({ call, login }: Session) {
   const session = await login();
@@ -150,8 +189,10 @@ describe('the Compose file of a release, without a clone', () => {
     const { call } = session;
     const file = join(project.folder, 'backup.tar');
     const body = { name: 'kept', scopes: ['crawl:read'] };
-    const created = await call('POST', '/personal-access-tokens', { token: await session.login(), body });
+    const admin = await session.login();
+    const created = await call('POST', '/personal-access-tokens', { token: admin, body });
     const token = created.body.token.accessToken as string;
+    await storeSealedValues(session, admin);
     const { nextCursor } = (await call('GET', '/crawlingManager/events', { token })).body;
     await project.manage('backup', file);
     await expect(project.manage('restore', file)).rejects.toMatchObject({
@@ -163,6 +204,13 @@ describe('the Compose file of a release, without a clone', () => {
     const isAccepted = async () => (await call('GET', '/crawlingManager/stats', { token })).status === 200;
     await waitFor(isAccepted, { what: 'the token of the backup' });
     expect((await call('GET', `/crawlingManager/events?after=${nextCursor}`, { token })).status).toBe(410);
+  }, 300_000);
+
+  test('OPS-14 the keys of the backup open what organisations have stored: servers, endpoints, destinations, credentials', async () => {
+    const { identity, crawl } = await reencrypt(project, session);
+    for (const values of ['SMTP secrets', 'destination secrets', 'own credentials at MCP servers'])
+      expect(identity).toMatch(new RegExp(`^${values}: 1 re-encrypted$`, 'm'));
+    expect(crawl).toMatch(/^endpoint secrets: 1 re-encrypted$/m);
   }, 300_000);
 
   test('an upgrade backs up, starts the images of the newer file, and keeps what was stored', async () => {
