@@ -55,6 +55,7 @@ _MAX_CHECKPOINT_BYTES = 65_536
 _MAX_LINES = 1_000
 _MAX_LINES_PER_REPORT = 100
 _MAX_LINE_CHARACTERS = 1_024
+_MAX_DESCRIPTION_CHARACTERS = 300
 _MAX_REASON_CHARACTERS = 2_000
 
 
@@ -164,6 +165,7 @@ class Run:
         self._checkpoint: Any = None
         self._lines: list[str] = []
         self._line_count = 0
+        self._source: dict[str, Any] | None = None
         self._is_changed = False
         self._ended: Exception | None = None  # Why the claim is over.
         self._crawled = threading.Event()
@@ -212,16 +214,43 @@ class Run:
                 self._lines.append(str(line)[:_MAX_LINE_CHARACTERS])
                 self._is_changed = True
 
+    def describe(
+        self,
+        description: str,
+        documents: int | None = None,
+        oldest_at: str | None = None,
+        newest_at: str | None = None,
+    ) -> None:
+        """Says what is crawled, which the members who search it see: it must not contain secrets.
+
+        It is kept from run to run: the folder, site, repository or account in at most 300 characters, how many documents it
+        has, and when the oldest and the newest of them were changed, in ISO 8601.
+        """
+        more = {"documents": documents, "oldestAt": oldest_at, "newestAt": newest_at}
+        # The platform refuses what cannot be read, and a crawl must not fail for that.
+        text = "".join(c if c.isprintable() else " " for c in description[:_MAX_DESCRIPTION_CHARACTERS]).strip()
+        if not text:
+            return
+        with self._lock:
+            self._source = {
+                "description": text,
+                **{name: value for name, value in more.items() if value is not None},
+            }
+            self._is_changed = True
+
     def _unsent(self) -> dict[str, Any]:
         unsent: dict[str, Any] = {"counters": self._counters}
         if self._checkpoint is not None:
             unsent["checkpoint"] = self._checkpoint
+        if self._source is not None:
+            unsent["source"] = self._source
         return unsent
 
     def _report(self) -> None:
         with self._lock:
             sent = {**self._unsent(), "progress": self._progress, "log": self._lines[:_MAX_LINES_PER_REPORT]}
             checkpoint = self._checkpoint
+            source = self._source
             self._is_changed = False
         try:
             body, to_local = self._client.post(
@@ -236,6 +265,8 @@ class Run:
                 # Only what was acknowledged is dropped, so a lost response loses nothing.
                 if self._checkpoint is checkpoint:
                     self._checkpoint = None
+                if self._source is source:
+                    self._source = None
                 self._lines = self._lines[len(sent["log"]) :]
                 self._is_changed = self._is_changed or bool(self._lines)
         except Exception as error:

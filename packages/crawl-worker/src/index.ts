@@ -1,4 +1,4 @@
 // Public API of @platform/crawl-worker: anything exported here is meant to be used by connectors.
 export { type ClaimedRun, type Counters, type CrawlOrder, toOwnFullCrawl } from './protocol.js';
-export { type Crawl, type CrawlRun, PermanentError } from './run.js';
+export { type Crawl, type CrawlRun, PermanentError, type SourceDescription } from './run.js';
 export { serve, type ServeOptions } from './serve.js';

@@ -32,6 +32,18 @@ export interface CrawlRun {
   checkpoint(value: unknown): void;
   /** Adds a line to the page of the run, which administrators see: it must not contain secrets. */
   log(line: string): void;
+  /** Says what is crawled, which the members who search it see: it must not contain secrets. It is kept from run to run. */
+  describe(source: SourceDescription): void;
+}
+
+export interface SourceDescription {
+  /** The folder, site, repository or account, in at most 300 characters. */
+  readonly description: string;
+  /** How many documents it has. */
+  readonly documents?: number;
+  /** When the oldest and the newest of them were changed, in ISO 8601. */
+  readonly oldestAt?: string;
+  readonly newestAt?: string;
 }
 
 /**
@@ -52,6 +64,9 @@ const MAX_CHECKPOINT_BYTES = 65_536;
 const MAX_LINES = 1_000;
 const MAX_LINES_PER_REPORT = 100;
 const MAX_LINE_CHARACTERS = 1_024;
+const MAX_DESCRIPTION_CHARACTERS = 300;
+/** Control characters, those that change the direction of text, and halves of characters. */
+const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 const MAX_REASON_CHARACTERS = 2_000;
 const REPORT_INTERVAL_MS = 1_000;
 const MAX_REQUEST_MS = 10_000;
@@ -97,6 +112,7 @@ export async function performRun(
   let checkpoint: unknown;
   let lines: string[] = [];
   let lineCount = 0;
+  let source: SourceDescription | undefined;
   let isChanged = false;
 
   const run: CrawlRun = {
@@ -131,9 +147,20 @@ export async function performRun(
       lines.push(line.slice(0, MAX_LINE_CHARACTERS));
       isChanged = true;
     },
+    describe({ description, ...more }) {
+      const text = description.slice(0, MAX_DESCRIPTION_CHARACTERS).replaceAll(INVISIBLE, ' ').trim();
+      // The platform refuses what cannot be read, and a crawl must not fail for that.
+      if (text === '') return;
+      source = { description: text, ...more };
+      isChanged = true;
+    },
   };
 
-  const readUnsent = () => ({ counters, ...(checkpoint !== undefined && { checkpoint }) });
+  const readUnsent = () => ({
+    counters,
+    ...(checkpoint !== undefined && { checkpoint }),
+    ...(source !== undefined && { source }),
+  });
 
   async function report(): Promise<void> {
     const sent = { ...readUnsent(), progress, log: lines.slice(0, MAX_LINES_PER_REPORT) };
@@ -149,6 +176,7 @@ export async function performRun(
       leaseEnd = toLocalNow(body.leaseUntil);
       // Only what was acknowledged is dropped, so a lost response loses nothing.
       if (checkpoint === sent.checkpoint) checkpoint = undefined;
+      if (source === sent.source) source = undefined;
       lines = lines.slice(sent.log.length);
       if (lines.length > 0) isChanged = true;
     } catch (error) {

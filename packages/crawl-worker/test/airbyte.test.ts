@@ -117,6 +117,7 @@ function createCrawler({
         },
         checkpoint: (value) => void (checkpoint = JSON.parse(JSON.stringify(value))),
         log: (line) => void log.push(line),
+        describe: () => undefined,
       }).then(
         (value) => ({ value, error: undefined }),
         (error: Error) => ({ value: undefined, error }),

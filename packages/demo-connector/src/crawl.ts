@@ -72,7 +72,15 @@ export async function crawlSource(
   const fullCrawl = ownFullCrawl ?? order.fullStartedAt ?? new Date(0).toISOString();
   const resumesAt = isListLost && order.mode === 'incremental' ? undefined : checkpoint.after;
 
-  const { version, entries, tooLarge, unreadable, access } = await source.list(run.signal);
+  const { version, entries, tooLarge, unreadable, access, oldestAt, newestAt } = await source.list(
+    run.signal,
+  );
+  run.describe({
+    description: source.description,
+    documents: entries.length,
+    ...(oldestAt && { oldestAt: oldestAt.toISOString() }),
+    ...(newestAt && { newestAt: newestAt.toISOString() }),
+  });
   /** Changes with the document, and with who may find it. */
   const toSentFingerprint = (path: string, fingerprint: string) =>
     `${fingerprint} ${access.getFingerprint(path)}`;

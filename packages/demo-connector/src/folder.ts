@@ -29,6 +29,7 @@ const toFingerprint = ({ ino, size, mtimeMs, ctimeMs }: Awaited<ReturnType<typeo
  */
 export function createFolder(folder: string): Source {
   return {
+    description: `The folder ${folder}`,
     async list() {
       return list(await realpath(folder));
     },
@@ -61,6 +62,7 @@ async function list(root: string): Promise<Listing> {
   const tooLarge: string[] = [];
   const unreadable: string[] = [];
   const accessFiles: AccessFile[] = [];
+  let [oldestMs, newestMs] = [Infinity, -Infinity];
   const folders = [root];
   const toPath = (absolutePath: string) => relative(root, absolutePath).split(sep).join('/');
   /** Only what is known to be gone counts as deleted. */
@@ -81,7 +83,11 @@ async function list(root: string): Promise<Listing> {
       const stats = await lstat(absolutePath).catch(onError(absolutePath));
       if (!stats) continue;
       if (stats.size > getMaxBytes(path)) tooLarge.push(path);
-      else entries.push({ path, fingerprint: toFingerprint(stats), bytes: stats.size });
+      else {
+        entries.push({ path, fingerprint: toFingerprint(stats), bytes: stats.size });
+        oldestMs = Math.min(oldestMs, stats.mtimeMs);
+        newestMs = Math.max(newestMs, stats.mtimeMs);
+      }
     }
   }
   entries.sort(byPath);
@@ -94,6 +100,7 @@ async function list(root: string): Promise<Listing> {
     tooLarge,
     unreadable,
     access: createAccessRules(accessFiles),
+    ...(entries.length > 0 && { oldestAt: new Date(oldestMs), newestAt: new Date(newestMs) }),
   };
 }
 

@@ -108,6 +108,7 @@ export function createRepository({
   }
 
   return {
+    description: `The repository ${withoutCredentials(repository)}`,
     async list(signal) {
       const commit = await fetchHead(signal);
       const entries: Entry[] = [];
@@ -128,7 +129,10 @@ export function createRepository({
       const access = createAccessRules(await readAccessFiles(accessFiles, signal));
       // Another part of the same commit is another version.
       const version = without === undefined ? commit : `${commit} without ${without}`;
-      return { version, entries: entries.toSorted(byPath), tooLarge, unreadable: [], access };
+      const committedAt = (await git(['log', '-1', '--format=%cI', commit], signal)).toString().trim();
+      // The mirror has the last commit alone, which says nothing of the age of the oldest file.
+      const newestAt = new Date(committedAt);
+      return { version, entries: entries.toSorted(byPath), tooLarge, unreadable: [], access, newestAt };
     },
 
     async read(entries, signal) {
@@ -154,4 +158,13 @@ export function createRepository({
       return documents;
     },
   };
+}
+
+/** Members read where the documents come from; the user and password of a URL are not for them. */
+function withoutCredentials(repository: string): string {
+  const url = URL.canParse(repository) ? new URL(repository) : undefined;
+  if (!url || (url.username === '' && url.password === '')) return repository;
+  url.username = '';
+  url.password = '';
+  return url.href;
 }

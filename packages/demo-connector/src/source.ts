@@ -34,10 +34,15 @@ export interface Listing {
   readonly unreadable: readonly string[];
   /** Who may find which document. */
   readonly access: AccessRules;
+  /** When the oldest and the newest document were changed, as far as the source knows. */
+  readonly oldestAt?: Date | undefined;
+  readonly newestAt?: Date | undefined;
 }
 
 /** Where a connector reads from. */
 export interface Source {
+  /** What is crawled, for the members who search it. */
+  readonly description: string;
   /** @throws Error when the source is unreachable; nothing is deleted then. */
   list(signal: AbortSignal): Promise<Listing>;
   /** @returns the documents that could be read, and why others could not. The content of binary ones is undefined. */

@@ -109,6 +109,7 @@ export async function startCrawls(createSource: (parent: string) => Source) {
           checkpoint = value;
         },
         log: (line) => void log.push(line),
+        describe: () => undefined,
       });
       return { ...counters, mode, log };
     },

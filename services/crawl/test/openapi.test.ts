@@ -46,6 +46,12 @@ const expressions = [
 ]; // oxfmt-ignore
 const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
 const timezone = ['timezone'];
+const source = {
+  description: 'The folder /srv/handbook',
+  documents: 120,
+  oldestAt: '2019-03-04T10:00:00.000Z',
+  newestAt: '2026-11-27T07:58:12.000Z',
+};
 const counters = { items: 1, deleted: 0, failed: 0, bytes: 7 };
 const page = { page: '1', limit: '20', cursor: id };
 
@@ -131,7 +137,7 @@ const listRequests = (endpointId: string): DocumentedRequest[] => [
   {
     operationId: 'reportWork',
     path: { runId: id },
-    body: { lease: 'bGVhc2U', progress: 50, checkpoint: { page: 1 }, counters, log: ['half'] },
+    body: { lease: 'bGVhc2U', progress: 50, checkpoint: { page: 1 }, counters, log: ['half'], source },
   },
   {
     operationId: 'finishWork',
@@ -145,6 +151,7 @@ const listRequests = (endpointId: string): DocumentedRequest[] => [
       checkpoint: 'page 2',
       counters,
       log: ['end'],
+      source,
     },
   },
 ];

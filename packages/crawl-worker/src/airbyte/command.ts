@@ -26,6 +26,7 @@ Crawls an Airbyte source as a connector of the platform, and hands its records t
   --access <list>        who may find the documents: everyone, or group:engineering,user:ada@example.com
   --permissions <file>   instead of --access: the configuration with which the source gives the permissions of its
                          files (delivery_method: use_permissions_transfer)
+  --about <text>         what is crawled, for the members who search it: "The repositories of acme"
   --file <file>          several sources from one YAML file, instead of the options above
   --sink <address>       the ingest endpoint of a search (http://…), or a folder for files of NDJSON
   --url <address>        the platform (default: PLATFORM_URL)
@@ -48,6 +49,7 @@ const OPTIONS = {
   documents: { type: 'string' },
   access: { type: 'string' },
   permissions: { type: 'string' },
+  about: { type: 'string' },
   file: { type: 'string' },
   sink: { type: 'string' },
   url: { type: 'string' },
@@ -89,7 +91,7 @@ async function readCommand(options: Options, environment: NodeJS.ProcessEnv): Pr
     if (double !== undefined) throw new SettingsError(`${options.file} has ${double} twice`);
     return { url: options.url ?? file.url ?? url, sink: options.sink ?? file.sink, sources };
   }
-  const { source, config, access, permissions } = options;
+  const { source, config, access, permissions, about } = options;
   // Without records there is nothing to map.
   const isMapped = !options.discover;
   const connector = options.connector ?? (isMapped ? undefined : 'none');
@@ -104,6 +106,7 @@ async function readCommand(options: Options, environment: NodeJS.ProcessEnv): Pr
     ...(options.instance !== undefined && { instance: options.instance }),
     ...(access !== undefined && { access: parseAccess(access) }),
     ...(permissions !== undefined && { permissions }),
+    ...(about !== undefined && { about }),
     ...(!isMapped && { access: [] }),
   };
   const context = {
@@ -309,6 +312,7 @@ async function preview(
     count: nothing,
     checkpoint: nothing,
     log: (line) => void process.stderr.write(`${line}\n`),
+    describe: nothing,
   };
   try {
     await createAirbyteCrawl(definition, createSourceClient(definition), sink)(order, run);

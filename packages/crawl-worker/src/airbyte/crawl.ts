@@ -163,6 +163,7 @@ export function createAirbyteCrawl(
 
   return async function crawl(order: CrawlOrder, run: CrawlRun): Promise<'continue' | undefined> {
     const mask = await client.getMask();
+    if (definition.about !== undefined) run.describe({ description: mask(definition.about) });
     const context = { runId: order.runId, run, store, sink, mask, graceMs };
     const plan = await planSlice(order, run, {
       store,

@@ -53,6 +53,7 @@ const Source = Type.Object(
     source: Type.String({ minLength: 1 }),
     config: Configuration,
     permissions: Type.Optional(Configuration),
+    about: Type.Optional(Type.String({ minLength: 1, maxLength: 300 })),
     documents: Type.String({ minLength: 1 }),
     access: Type.Optional(Access),
   },
@@ -152,7 +153,7 @@ export async function readSource(
     environment,
   }: { readonly folder: string; readonly stateFolder: string; readonly environment: NodeJS.ProcessEnv },
 ): Promise<SourceDefinition> {
-  const { connector, instance = 'default', source: command } = entry;
+  const { connector, instance = 'default', source: command, about } = entry;
   const config = await readConfiguration(entry.config, folder, connector);
   const permissions = entry.permissions && (await readConfiguration(entry.permissions, folder, connector));
   const documents = await readDocuments(entry.documents, folder);
@@ -175,6 +176,7 @@ export async function readSource(
     command,
     config,
     ...(permissions && { permissions }),
+    ...(about !== undefined && { about }),
     streams: Object.fromEntries(
       streams.map(([name, { access: own, ...stream }]) => [
         name,

@@ -26,6 +26,8 @@ export interface SourceDefinition {
   readonly access: readonly AccessEntry[] | undefined;
   /** The configuration with which the source gives the permissions of its files instead of their content. */
   readonly permissions?: unknown;
+  /** What is crawled, for the members who search it; its configuration may be nobody else's business. */
+  readonly about?: string;
   /** Where states are kept that are too large for a checkpoint. */
   readonly folder: string;
   readonly environment: NodeJS.ProcessEnv;

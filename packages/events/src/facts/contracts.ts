@@ -97,6 +97,19 @@ const run = {
     description: 'What was crawled: `items`, `deleted`, `failed` and `bytes`, as far as the worker counts.',
   }),
   reason: Reason,
+  source: Type.Optional(
+    OrNull(
+      Type.Object(
+        {
+          description: Type.String({ minLength: 1, maxLength: 300, description: 'What is crawled.' }),
+          documents: Type.Optional(Type.Integer({ minimum: 0 })),
+          oldestAt: Type.Optional(Time),
+          newestAt: Type.Optional(Time),
+        },
+        { description: 'What its worker says of the source; null when it says nothing.' },
+      ),
+    ),
+  ),
 };
 
 const mail = {
@@ -276,6 +289,12 @@ const runExample = {
   attempts: 1,
   counters: { items: 120, deleted: 3, failed: 0, bytes: 1_048_576 },
   reason: null,
+  source: {
+    description: 'The pages of handbook.acme.example',
+    documents: 4_210,
+    oldestAt: '2019-03-04T10:00:00.000Z',
+    newestAt: '2026-11-27T07:58:12.000Z',
+  },
 };
 const unstarted = { ...runExample, startedAt: null, attempts: 0, counters: {} };
 const crawlExample = { connector: 'wiki_1', instance: 'default', name: 'Handbook' };

@@ -44,7 +44,9 @@ export const insertRunFacts = (ended: string) =>
           select next_run_at from schedules s
           where s.org_id = run.org_id and s.connector = run.connector and s.instance = run.instance),
         'startedAt', started_at, 'attempts', attempts, 'counters', counters,
-        'reason', reason) as data,
+        'reason', reason, 'source', case when worker <> 'event' then (
+          select source from connector_states c
+          where c.org_id = run.org_id and c.connector = run.connector and c.instance = run.instance) end) as data,
       finished_at as at
     from ${ended} run
     where state <> 'skipped' or (

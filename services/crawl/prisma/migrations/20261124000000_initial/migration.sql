@@ -230,6 +230,8 @@ create table connector_states (
   last_failure text,
   -- When identity was last told that the runs keep failing; null once one has completed.
   noticed_at timestamptz(3),
+  -- What its worker says of the source: {description, documents?, oldestAt?, newestAt?}.
+  source jsonb,
   primary key (org_id, connector, instance)
 ) with (fillfactor=70);
 -- What the metric of failing connectors reads.

@@ -1,4 +1,5 @@
 import { connectors } from '@platform/events';
+import { givenInstant } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { ScheduleConfig } from '../../domain/schedule-config.js';
 import { type RunMode, runModes, type RunState, runStates } from '../../domain/run-state.js';
@@ -24,6 +25,30 @@ const Checkpoint = Type.Unknown({
     'Any JSON value but null, at most 64 KiB: what the next slice goes on from. An endpoint has no slices, and leaves it out.',
   'x-documented': { not: { const: null } },
 });
+/** What members read about a source. The documents themselves stay with the worker and the search. */
+const SourceReport = Type.Object(
+  {
+    description: Type.String({
+      minLength: 1,
+      maxLength: 300,
+      format: 'display-name',
+      description:
+        'What is crawled, for the members who search it: the folder, site, repository or account. It must not contain secrets.',
+    }),
+    documents: Type.Optional({ ...Count, description: 'How many documents the source has.' }),
+    oldestAt: Type.Optional(
+      Type.String({ ...givenInstant, description: 'When the oldest of them was changed.' }),
+    ),
+    newestAt: Type.Optional(
+      Type.String({ ...givenInstant, description: 'When the newest of them was changed.' }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: 'Describes the source, kept until another description comes. One report of a run is enough.',
+  },
+);
+export type SourceReport = Type.Static<typeof SourceReport>;
 const Lease = Type.String({
   minLength: 1,
   maxLength: 100,
@@ -111,6 +136,7 @@ export const HeartbeatBody = Type.Object(
         description: 'Lines for the page of the run, which keeps 1,000. They must not contain secrets.',
       }),
     ),
+    source: Type.Optional(SourceReport),
   },
   { additionalProperties: false },
 );

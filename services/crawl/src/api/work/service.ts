@@ -2,6 +2,7 @@ import type { Connector } from '@platform/events';
 import { type Clock, JsonText } from '@platform/service-kit';
 import type pg from 'pg';
 import type { ClaimedRow, RunClaim, SliceResult } from '../../db/claimed-runs.js';
+import { saveSource } from '../../db/sources.js';
 import { claimWork, continueRun, findWork, renewWork, type WorkClaim, type WorkRun } from '../../db/work.js';
 import type { Actor } from '../../domain/act.js';
 import { createLease, ENDPOINT_HOLDER, hashLease } from '../../domain/lease.js';
@@ -108,8 +109,8 @@ function checkReport(
   if (body.checkpoint !== undefined) throw invalidCheckpoint('must be left out: an endpoint has no slices');
 }
 
-const isReport = ({ progress, checkpoint, counters, log }: Exact<HeartbeatBody>): boolean =>
-  [progress, checkpoint, counters, log].some((value) => value !== undefined);
+const isReport = ({ progress, checkpoint, counters, log, source }: Exact<HeartbeatBody>): boolean =>
+  [progress, checkpoint, counters, log, source].some((value) => value !== undefined);
 
 export function createWorkService(deps: {
   readonly pool: pg.Pool;
@@ -156,8 +157,9 @@ export function createWorkService(deps: {
     return run;
   }
 
-  const renew = (claim: WorkClaim, body: Exact<HeartbeatBody>) =>
-    renewWork(pool, claim, {
+  /** Renews the lease and stores what is reported. @returns as {@link renewWork}. */
+  async function renew(claim: WorkClaim, body: Exact<HeartbeatBody>): Promise<Date | null | undefined> {
+    const leaseUntil = await renewWork(pool, claim, {
       at: new Date(clock()),
       leaseUntil: getLeaseEnd(),
       progress: body.progress === undefined ? undefined : toRunProgress(body.progress),
@@ -165,6 +167,9 @@ export function createWorkService(deps: {
       checkpoint: body.checkpoint,
       log: body.log ?? [],
     });
+    if (leaseUntil !== undefined && body.source) await saveSource(pool, claim, body.source);
+    return leaseUntil;
+  }
 
   async function end(run: WorkRun, body: Exact<FinishBody>): Promise<boolean> {
     const { counters } = body;

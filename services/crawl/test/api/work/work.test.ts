@@ -225,6 +225,47 @@ describe('workers that pull', () => {
     expect(shown.body.data.data.metadata).toEqual({ kept: [0.1, 1e21, 9_007_199_254_740_991] });
   });
 
+  it('CRAWL-71 passes on what a worker says of its source, in the next runs as well, and refuses what cannot be read', async () => {
+    const factsOf = async (runId: string) =>
+      (
+        await platform.crawl.db.query<{ source: object | null }>(
+          `select data -> 'source' as source from facts where type = 'crawl.run.completed' and data ->> 'runId' = $1`,
+          [runId],
+        )
+      ).rows;
+    await schedule();
+    const first = await run();
+    await claim();
+    const source = {
+      description: 'The folder /srv/handbook',
+      documents: 120,
+      newestAt: '2026-11-27T07:58:12.000Z',
+    };
+    for (const wrong of [
+      { description: '' },
+      { description: 'a\u202Eb' },
+      { description: 'x'.repeat(301) },
+      { description: 'a', documents: -1 },
+      { description: 'a', oldestAt: 'yesterday' },
+      { description: 'a', password: 'b' },
+      { documents: 1 },
+    ])
+      expect((await heartbeat(first, { lease, source: wrong })).status).toBe(400);
+    const foreign = await heartbeat(first, { lease: 'of-nobody', source: { description: 'a lie' } });
+    expect(foreign.status).toBe(409);
+    expect((await heartbeat(first, { lease, source })).status).toBe(200);
+    await finish(first, { lease, state: 'completed' });
+    expect(await factsOf(first)).toEqual([{ source }]);
+    const second = await run();
+    await claim();
+    await finish(second, { lease, state: 'completed' });
+    expect(await factsOf(second)).toEqual([{ source }]);
+    const third = await run();
+    await claim();
+    await finish(third, { lease, state: 'completed', source: { description: 'Another folder' } });
+    expect(await factsOf(third)).toEqual([{ source: { description: 'Another folder' } }]);
+  });
+
   it('keeps what the heartbeat reports that learns of a pause or a cancellation', async () => {
     await schedule();
     for (const [page, stop] of [
