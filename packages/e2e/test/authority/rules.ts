@@ -90,6 +90,8 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
       'removeOwnMcpCredential',
       'testOwnMcpCredential',
       'beginMcpSignIn',
+      'listUsableTools',
+      'callTool',
     ],
   ],
   [

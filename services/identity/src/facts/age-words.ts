@@ -111,6 +111,8 @@ export const toUnknownAge = (connector: string, instance = DEFAULT_INSTANCE): Cr
   nextRunAt: null,
   pausedAt: null,
   removedAt: null,
+  fullAt: null,
+  source: null,
 });
 
 /** Returns the ages of connectors in the order of their names; one of which nothing is known was never crawled. */

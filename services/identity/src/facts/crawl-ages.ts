@@ -8,6 +8,14 @@ import type { Prisma } from '../resources.js';
  * with the schedule. A pause that is over by itself is no act: a run for a later time says so.
  */
 
+/** What the worker of a connector says of its source. */
+export interface CrawlSource {
+  readonly description: string;
+  readonly documents?: number;
+  readonly oldestAt?: string;
+  readonly newestAt?: string;
+}
+
 export interface CrawlAge {
   readonly connector: string;
   readonly instance: string;
@@ -20,6 +28,9 @@ export interface CrawlAge {
   readonly pausedAt: Date | null;
   /** When the schedule was removed, and no other was saved since. */
   readonly removedAt: Date | null;
+  /** When everything was last crawled from the beginning. */
+  readonly fullAt: Date | null;
+  readonly source: CrawlSource | null;
 }
 
 interface Change {
@@ -34,6 +45,8 @@ interface Change {
   readonly actedAt: string | null;
   readonly pausedAt: string | null;
   readonly removedAt: string | null;
+  readonly fullAt: string | null;
+  readonly source: CrawlSource | null;
 }
 
 const PREFIX = 'crawl_schedule.';
@@ -51,6 +64,8 @@ function toChange(fact: ReportedFact): Change | undefined {
     actedAt: null,
     pausedAt: null,
     removedAt: null,
+    fullAt: null,
+    source: null,
   };
   if (fact.type === 'audit.entry') {
     const { action, detail } = fact.data;
@@ -66,7 +81,7 @@ function toChange(fact: ReportedFact): Change | undefined {
     };
   }
   if (!fact.type.startsWith('crawl.run.') || !('nextRunAt' in fact.data)) return undefined;
-  const { connector, instance, nextRunAt = null, trigger, scheduledFor } = fact.data;
+  const { connector, instance, nextRunAt = null, trigger, scheduledFor, worker, mode, source } = fact.data;
   return {
     ...nothing,
     connector,
@@ -74,6 +89,9 @@ function toChange(fact: ReportedFact): Change | undefined {
     nextRunAt,
     ranFor: trigger === 'schedule' ? scheduledFor : null,
     completedAt: fact.type === 'crawl.run.completed' ? at : null,
+    // A run that only publishes its event has crawled nothing itself, whatever its mode.
+    fullAt: fact.type === 'crawl.run.completed' && mode === 'full' && worker !== 'event' ? at : null,
+    source: source ?? null,
     failingSince: fact.type === 'crawl.run.failed' ? at : null,
   };
 }
@@ -84,10 +102,12 @@ const record = `
   with change as (
     select c.* from jsonb_to_recordset($1::jsonb) as c ("orgId" uuid, connector text, instance text, at timestamptz,
         "completedAt" timestamptz, "failingSince" timestamptz, "nextRunAt" timestamptz, "ranFor" timestamptz,
-        "actedAt" timestamptz, "pausedAt" timestamptz, "removedAt" timestamptz)
+        "actedAt" timestamptz, "pausedAt" timestamptz, "removedAt" timestamptz, "fullAt" timestamptz, source jsonb)
       join organisations o on o.id = c."orgId"
   ), completed as (
-    select "orgId", connector, instance, max("completedAt") as at, max("ranFor") as "ranFor" from change group by 1, 2, 3
+    select "orgId", connector, instance, max("completedAt") as at, max("ranFor") as "ranFor",
+      max("fullAt") as "fullAt"
+    from change group by 1, 2, 3
   ), failed as (
     select c."orgId", c.connector, c.instance, min(c."failingSince") as at
     from change c join completed using ("orgId", connector, instance)
@@ -97,13 +117,16 @@ const record = `
   ), act as (
     select distinct on ("orgId", connector, instance) * from change where "actedAt" is not null
     order by "orgId", connector, instance, at desc
+  ), described as (
+    select distinct on ("orgId", connector, instance) * from change where source is not null
+    order by "orgId", connector, instance, at desc
   )
   insert into crawl_ages as old (org_id, connector, instance, completed_at, failing_since, next_run_at, ran_for, paused_at,
-    removed_at, reported_at, acted_at)
+    removed_at, reported_at, acted_at, full_at, source, described_at)
   select "orgId", connector, instance, completed.at, failed.at, newest."nextRunAt", completed."ranFor", act."pausedAt",
-    act."removedAt", newest.at, act."actedAt"
+    act."removedAt", newest.at, act."actedAt", completed."fullAt", described.source, described.at
   from newest join completed using ("orgId", connector, instance) left join failed using ("orgId", connector, instance)
-    left join act using ("orgId", connector, instance)
+    left join act using ("orgId", connector, instance) left join described using ("orgId", connector, instance)
   order by "orgId", connector, instance
   on conflict (org_id, connector, instance) do update set
     completed_at = greatest(old.completed_at, excluded.completed_at),
@@ -115,7 +138,10 @@ const record = `
     paused_at = case when ${isNewerAct} then excluded.paused_at else old.paused_at end,
     removed_at = case when ${isNewerAct} then excluded.removed_at else old.removed_at end,
     reported_at = greatest(old.reported_at, excluded.reported_at),
-    acted_at = greatest(old.acted_at, excluded.acted_at)`;
+    acted_at = greatest(old.acted_at, excluded.acted_at),
+    full_at = greatest(old.full_at, excluded.full_at),
+    source = case when excluded.described_at >= coalesce(old.described_at, '-infinity') then excluded.source else old.source end,
+    described_at = greatest(old.described_at, excluded.described_at)`;
 
 /** Records what facts say about the age of documents. Repeating it changes nothing. */
 export async function recordCrawlAges(db: Prisma, facts: readonly ReportedFact[]): Promise<void> {
@@ -135,7 +161,7 @@ export async function findCrawlAges(
     name: 'crawl_ages',
     text: `select connector, instance, completed_at as "completedAt", failing_since as "failingSince",
         next_run_at as "nextRunAt", case when ran_for > paused_at then null else paused_at end as "pausedAt",
-        removed_at as "removedAt"
+        removed_at as "removedAt", full_at as "fullAt", source
       from crawl_ages where org_id = $1 and ($2::text[] is null or connector = any($2))
       order by connector, instance limit ${MAX_FOUND}`,
     values: [orgId, connectors && [...connectors]],

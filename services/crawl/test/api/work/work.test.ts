@@ -228,7 +228,7 @@ describe('workers that pull', () => {
   it('CRAWL-71 passes on what a worker says of its source, in the next runs as well, and refuses what cannot be read', async () => {
     const factsOf = async (runId: string) =>
       (
-        await platform.crawl.db.query<{ source: object | null }>(
+        await platform.db.query<{ source: object | null }>(
           `select data -> 'source' as source from facts where type = 'crawl.run.completed' and data ->> 'runId' = $1`,
           [runId],
         )

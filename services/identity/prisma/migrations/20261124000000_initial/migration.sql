@@ -1062,6 +1062,11 @@ create table crawl_ages (
   -- The time of the newest fact, and of the newest one about what somebody did with the schedule.
   reported_at timestamptz(3) not null,
   acted_at timestamptz(3),
+  -- When a full crawl has last completed.
+  full_at timestamptz(3),
+  -- What its worker says of the source: {description, documents?, oldestAt?, newestAt?}; and the time of the fact that says so.
+  source jsonb,
+  described_at timestamptz(3),
   primary key (org_id, connector, instance)
 );
 

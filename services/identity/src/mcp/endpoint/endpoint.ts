@@ -48,6 +48,7 @@ export function createToolEndpoint(deps: {
   const server = { name: 'workspace-knowledge-platform', version };
   const own = createCatalogue(tools, server);
   const extend = (mounted: readonly ToolEntry[]): Catalogue => extendCatalogue(own, mounted, server);
+  const callTool = createToolCalls(deps);
   return {
     /** Returns the tools that there are for a caller. */
     async getCatalogue(principal: AccountPrincipal): Promise<CallerCatalogue> {
@@ -61,7 +62,8 @@ export function createToolEndpoint(deps: {
     async getTools(caller: Pick<AccountPrincipal, 'orgId' | 'userId'>): Promise<Catalogue> {
       return (await findCatalogue?.(caller, extend))?.catalogue ?? own;
     },
-    methods: createMethods(server, createToolCalls(deps), deps.events),
+    callTool,
+    methods: createMethods(server, callTool, deps.events),
   };
 }
 

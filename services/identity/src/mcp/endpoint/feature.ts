@@ -9,6 +9,7 @@ import { createRequestLimit } from '../../base/rate-limits/request-limit.js';
 import { mcpRoutes } from './routes.js';
 import { createObserveCall } from './telemetry.js';
 import { openServiceClients, type ServiceClientSettings } from './service-clients.js';
+import { usableToolRoutes } from './usable-tools.routes.js';
 import { createWaits, type WaitLimits, type Waits } from './waits.js';
 
 export interface McpSettings {
@@ -59,5 +60,6 @@ export function registerMcp(
   const endpoint = createToolEndpoint({ ...deps, tools, observeCall, version });
   const countRequest = createRequestLimit(settings.requestsPerMinute, clock);
   mcpRoutes(app, { endpoint, countRequest, publicUrl, log });
+  usableToolRoutes(app, { endpoint, countRequest });
   return endpoint;
 }

@@ -12,6 +12,8 @@ const age = (given: Partial<CrawlAge> = {}): CrawlAge => ({
   nextRunAt: at('28T13:00:00'),
   pausedAt: null,
   removedAt: null,
+  fullAt: null,
+  source: null,
   ...given,
 });
 const result = {

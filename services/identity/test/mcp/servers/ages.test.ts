@@ -139,6 +139,42 @@ test('GRP-7 everybody sees the sources of the tools that they reach, in the word
   expect((await identity.call('GET', '/api/v1/knowledge/sources', { token })).status).toBe(403);
 });
 
+test('MCP-77 a source says what is crawled, how much, since when, and who can search it, whatever order the facts come in', async () => {
+  const list = async (token: string) =>
+    (await identity.call('GET', '/api/v1/knowledge/sources', { token })).body.data as object[];
+  const { id: memberId, session: member } = await identity.createMember(session);
+  const described = (agoMs: number, source: object | null, more: object = {}) => {
+    const run = toRun('completed', agoMs, HOUR_MS);
+    return { ...run, data: { ...run.data, source, ...more } };
+  };
+  expect(await list(member)).toMatchObject([{ crawled: null, lastFullAt: null, readers: { everyone: true, groups: [] } }]);
+  const source = { description: 'The folder /srv/handbook', documents: 120, oldestAt: inMs(-9 * HOUR_MS) };
+  const [full, incremental, event] = [
+    described(3 * HOUR_MS, source),
+    described(HOUR_MS, null, { mode: 'incremental' }),
+    described(MINUTE_MS, null, { worker: 'event' }),
+  ];
+  await report(incremental, full, event, described(5 * HOUR_MS, { description: 'An older folder' }));
+  const shown = {
+    crawled: { ...source, newestAt: null },
+    lastFullAt: full.at,
+    lastCompletedAt: event.at,
+  };
+  expect(await list(member)).toMatchObject([shown]);
+  const [{ id }] = (await mounts.call('GET', '')).body.data as [{ id: string }];
+  const group = (await identity.call('POST', '/api/v1/groups', { token: session, body: { name: 'Finance' } })).body.group as { id: string };
+  await mounts.decide(id, [{ name: 'search', allowedGroups: [group.id] }]);
+  // Whoever is not in the group learns neither of the source nor of the group.
+  expect(await list(member)).toEqual([]);
+  expect(await list(session)).toMatchObject([{ ...shown, servers: [], readers: { everyone: false, groups: ['Finance'] } }]);
+  const { group: board } = (await identity.call('POST', '/api/v1/groups', { token: session, body: { name: 'Board' } })).body as { group: { id: string } };
+  await mounts.decide(id, [{ name: 'search', allowedGroups: [group.id, board.id] }]);
+  await identity.call('PUT', `/api/v1/groups/${group.id}/members/${memberId}`, { token: session });
+  // A member sees the own groups alone.
+  expect(await list(member)).toMatchObject([{ servers: ['wiki'], readers: { everyone: false, groups: ['Finance'] } }]);
+  expect(await list(session)).toMatchObject([{ readers: { groups: ['Board', 'Finance'] } }]);
+}); // oxfmt-ignore
+
 test('MCP-42 facts that come twice, late, or in another order change nothing of what is true', async () => {
   const [first, failed, again, completed, newest] = [
     toRun('completed', 5 * HOUR_MS, -4 * HOUR_MS),

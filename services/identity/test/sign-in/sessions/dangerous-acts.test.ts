@@ -15,6 +15,7 @@ const harmless: Readonly<Record<string, readonly string[]>> = {
   'ends what a member can begin again by signing in': ['endUserSessions'],
   'looks, and changes nothing': ['testIdentityProvider', 'testMcpServer', 'testOwnMcpCredential', 'refreshMcpServer', 'testDestination', 'evaluateAccess', 'evaluateAccesses', 'searchAccessSubjects', 'searchAccessResources', 'searchAccessActions'],
   'sends what was sent before to where an administrator had it sent': ['sendDeliveryAgain'],
+  'does what each agent of the person does, of which the tools decide': ['callTool'],
   'takes no session, or no cookie': ['rotateOwnCredential', 'revokeOwnCredential', 'callTools'],
 }; // oxfmt-ignore
 
