@@ -25,9 +25,11 @@ const hostileSearch = {
 /**
  * Starts an MCP server, made with the official SDK, whose search can turn hostile.
  *
- * @param keys - the whole values of the header `authorization` that it accepts; by default, it asks for none.
+ * @param {object} [options]
+ * @param {readonly string[]} [options.keys] - the whole values of the header `authorization` that it accepts; by default, it asks for none.
+ * @param {(authorization: string) => string} [options.toAnswer] - returns the text of an answer, for the header of the call.
  */
-export async function startWikiServer({ keys } = {}) {
+export async function startWikiServer({ keys, toAnswer = (authorization) => `as ${authorization}` } = {}) {
   let tools = [search, save];
   const handle = toNodeHandler(
     createMcpHandler(() => {
@@ -35,7 +37,7 @@ export async function startWikiServer({ keys } = {}) {
       const server = new Server({ name: 'wiki', version: '1' }, { capabilities: { tools: {} } });
       server.setRequestHandler('tools/list', () => ({ tools }));
       server.setRequestHandler('tools/call', (_request, { http: received }) => ({
-        content: [{ type: 'text', text: `as ${received?.req?.headers.get('authorization')}` }],
+        content: [{ type: 'text', text: toAnswer(received?.req?.headers.get('authorization')) }],
       }));
       return server;
     }),

@@ -59,6 +59,7 @@ export const placeGroups: readonly PlaceGroup[] = [
             label: text.views.knowledge,
             load: () => import('./screens/knowledge/knowledge.tsx'),
           },
+          { path: '/knowledge/$source', load: () => import('./screens/knowledge/source.tsx') },
         ],
       },
     ],

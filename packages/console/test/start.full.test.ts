@@ -117,7 +117,7 @@ describeWith('chromium', 'the getting-started page', () => {
     await page.getByText(/^support_2 has not been crawled yet; crawls fail since \w+day\.$/).waitFor();
     await page.getByRole('link', { name: 'All sources' }).click();
     await page.getByRole('listitem').filter({ hasText: 'Support desk 2' }).getByText('Failing').waitFor();
-    await page.getByRole('link', { name: 'Open: Support desk 2' }).click();
+    await page.getByRole('link', { name: 'Support desk 2', exact: true }).click();
     await page.getByText(/^support_2 has not been crawled yet; crawls fail since/).waitFor();
     await page.goto(url);
     // Who has joined needs nobody.

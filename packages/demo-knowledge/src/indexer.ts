@@ -11,6 +11,10 @@ import { replacePages, type Store, type StoredPage } from './store.js';
 
 const DOCUMENTS_PER_TRANSACTION = 100;
 
+/** Names an instance as the addresses of the console do. */
+const toConnectorKey = ({ connector, instance }: Instance): string =>
+  instance === DEFAULT_INSTANCE ? connector : `${connector}:${instance}`;
+
 function toStoredPage(origin: Instance, document: ChangedDocument): StoredPage {
   const { id, title, mimeType, access, runId } = document;
   const text = document.text ?? '';
@@ -18,7 +22,7 @@ function toStoredPage(origin: Instance, document: ChangedDocument): StoredPage {
   return {
     path: toPagePath(origin, id),
     page: isGuide ? parsePage(text, title) : parseText(text, title),
-    connector: origin.connector,
+    connector: toConnectorKey(origin),
     runId,
     author: null,
     isGuide,

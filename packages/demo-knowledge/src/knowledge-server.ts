@@ -35,10 +35,8 @@ export async function startKnowledgeServer(
     toLink: ({ connector, runId }) =>
       runId === null || connector === null
         ? undefined
-        : new URL(
-            `/crawls/connectors/${encodeURIComponent(connector)}/runs/${encodeURIComponent(runId)}`,
-            publicUrl,
-          ).href,
+        : new URL(`/knowledge/${encodeURIComponent(connector)}?run=${encodeURIComponent(runId)}`, publicUrl)
+            .href,
     ingest: createIngest({ credentials: createCredentialVerifier(settings), documents, log }),
     log,
   });

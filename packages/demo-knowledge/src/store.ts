@@ -7,7 +7,7 @@ const schema = `
   create table if not exists pages (
     path text primary key,
     title text not null,
-    connector text, -- and the run that has brought the page; null for a note
+    connector text, -- with its instance, and the run that has brought the page; null for a note
     run_id text,
     author text, -- the user who added a note; null for what was crawled
     is_guide boolean not null, -- written for people, such as Markdown; code is not

@@ -15,7 +15,7 @@ const toError = (text: string): CallToolResult => ({ ...toText(text), isError: t
 const toEntry = ({ path, title, heading, snippet }: Hit): string =>
   `- ${heading === '' || heading === title ? title : `${title} › ${heading}`} (${path})\n  ${snippet.replaceAll(/\s+/g, ' ')}`;
 
-/** Returns the URL of the run that has brought a page; undefined for a note. */
+/** Returns the URL of the source of a page, with the run that has brought it; undefined for a note. */
 export type LinkToRun = (origin: Origin) => string | undefined;
 
 /** Names the crawls that results come from, so that whoever doubts an answer can look at its origin. */

@@ -22,8 +22,7 @@ const toDocument = (origin: Origin, id: string, text: string): Document => ({
   access: [{ kind: 'everyone' }],
 });
 const NOTHING = 'Nothing was found.';
-const toLink = (runId: string) =>
-  `Crawled by https://platform.example.com/crawls/connectors/files_1/runs/${runId}`;
+const toLink = (runId: string) => `Crawled by https://platform.example.com/knowledge/files_1?run=${runId}`;
 
 beforeAll(async () => {
   knowledge = await startKnowledge();

@@ -1,7 +1,6 @@
 import { knowledge as t } from '#text/knowledge';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useMe } from '../../api/me.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { getConnectorName, toConnectorKey } from '../../ui/connector-name.ts';
 import { type Source, stateTones } from './api.ts';
@@ -15,7 +14,6 @@ interface SourceRowsProps {
 
 /** Sources with their age, a row each, in the words that an agent gets with an answer. */
 export function SourceRows({ sources, more, children }: SourceRowsProps) {
-  const isAdmin = useMe().role === 'admin';
   return (
     <ul className="settings concerns">
       {sources.map((source) => {
@@ -24,16 +22,13 @@ export function SourceRows({ sources, more, children }: SourceRowsProps) {
         return (
           <li key={key}>
             <div>
-              <h3>{name}</h3>
+              <h3>
+                <Link to={`/knowledge/${key}`}>{name}</Link>
+              </h3>
               <p>{source.text}</p>
               {more?.(source)}
             </div>
             <Badge tone={stateTones[source.state]}>{t.states[source.state]}</Badge>
-            {isAdmin && (
-              <Link to={`/crawls/connectors/${key}`} className="button plain" aria-label={t.openSource(name)}>
-                {t.open}
-              </Link>
-            )}
           </li>
         );
       })}

@@ -15,13 +15,13 @@ import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
 import { describeAccess } from '../groups/describe-access.ts';
 import { ServerState } from './mcp-servers.tsx';
-import { reveal } from './reveal.ts';
+import { reveal } from '../../ui/reveal.ts';
 import { writeRules } from './rules.ts';
 import { ServerTest } from './server-test.tsx';
 import { describeReceived, isPerAccount, type Server } from './api.ts';
-import { Connected } from './connected.tsx';
 import { Tools } from './tools.tsx';
 
+const Connected = lazyPart(async () => (await import('./connected.tsx')).Connected);
 const EditServer = lazyPart(async () => (await import('./edit-server.tsx')).EditServer);
 const SwitchServer = lazyPart(async () => (await import('./change-server.tsx')).SwitchServer);
 const WhoCan = lazyPart(async () => (await import('../access/who-can.tsx')).WhoCan);

@@ -8,7 +8,7 @@ import { ModalDialog } from '../../ui/dialogs.tsx';
 import { SelectInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { AccessInput, readAccess } from '../groups/access-input.tsx';
-import { reveal } from './reveal.ts';
+import { reveal } from '../../ui/reveal.ts';
 import type { ToolDetail } from './api.ts';
 
 const t = mcpServers.review;

@@ -15,6 +15,7 @@ import { Time } from '../../ui/time.tsx';
 import type { MemberDetails } from './api.ts';
 import { Invitation } from './invitation.tsx';
 import { RemovalEffects } from './removal-effects.tsx';
+import { ReachedSources } from '../knowledge/reached-sources.tsx';
 import { UsableTools } from './usable-tools.tsx';
 
 const ChangeRole = lazyPart(async () => (await import('./change-role.tsx')).ChangeRole);
@@ -72,6 +73,7 @@ export function Screen() {
                   <RemovalEffects memberId={found.id} />
                 </Section>
                 <UsableTools memberId={found.id} />
+                <ReachedSources memberId={found.id} />
               </>
             )}
           </>
