@@ -147,6 +147,45 @@ describeWith('chromium', 'the page of a run', () => {
     expect(saved.data).toMatchObject({ worker: 'pull', fullEvery: 'P7D' });
   });
 
+  test('UI-39 tells a run in order, searches and saves its log, compares it with the run before, and runs it again', async () => {
+    const { call } = using.platform;
+    const path = '/api/v1/crawlingManager';
+    await call('POST', `${path}/suite_1/schedule`, { scheduleConfig, worker: 'pull' });
+    const claim = { connectors: ['suite_1'], worker: 'suite worker', waitMs: 0 };
+    const perform = async (counters: object, log: readonly string[]): Promise<string> => {
+      const { data } = await call<{ data: { runId: string } }>('POST', `${path}/suite_1/run`);
+      const { lease } = await call<{ lease: string }>('POST', `${path}/work/claim`, claim);
+      const end = { lease, state: 'completed', counters, log };
+      await call('POST', `${path}/work/${data.runId}/finish`, end);
+      return data.runId;
+    };
+    const first = await perform({ items: 10 }, []);
+    const second = await perform({ items: 12, failed: 1 }, ['page 1', 'page 2 of the archive']);
+    const page = await using.open(`/crawls/connectors/suite_1/runs/${second}`);
+    const steps = page.locator('.run-steps strong');
+    await steps.filter({ hasText: 'Event published: SyncSuite1Event' }).waitFor();
+    const told = ['Due', 'Claimed by suite worker', 'Completed', 'Event published: SyncSuite1Event'];
+    expect(await steps.allTextContents()).toEqual(told);
+    const compared = page.getByRole('table').filter({ hasText: 'Difference' });
+    await compared.getByRole('row', { name: 'Items 12 10 +2' }).waitFor();
+    await compared.getByRole('row', { name: 'Failed 1 0 +1' }).waitFor();
+    await page.getByRole('searchbox', { name: 'Search the log' }).fill('ARCHIVE');
+    await page.getByText('1 of 2 lines').waitFor();
+    expect(await page.getByRole('list', { name: 'Log' }).getByRole('listitem').count()).toBe(1);
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download', exact: true }).click();
+    expect((await saved).suggestedFilename()).toBe(`run-${second}.log`);
+    expect(await findBarriersInLooks(page)).toEqual([]);
+    await page.setViewportSize({ width: 320, height: 800 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.getByRole('link', { name: 'Open that run' }).click();
+    await page.waitForURL(new RegExp(first));
+    await page.getByRole('button', { name: 'Run again' }).click();
+    await page.getByText('No worker has claimed it yet').waitFor();
+    expect(page.url()).not.toContain(first);
+  });
+
   test('names the zone of a schedule where the browser has another one', async () => {
     const daily = { scheduleType: 'daily', hour: 2, minute: 30 };
     for (const [connector, timezone] of [['db_1', 'Asia/Tokyo'], ['chat_1', 'UTC']] as const) {

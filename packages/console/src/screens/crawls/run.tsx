@@ -2,7 +2,7 @@ import { crawls } from '#text/crawls';
 import { run as t } from '#text/run';
 import { LOCALE, text } from '#text/shared';
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
 import { getRecoveryInterval } from '../../api/queries.ts';
@@ -12,12 +12,17 @@ import { Copyable, CopyId } from '../../ui/copy.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { DetailPage } from '../../ui/detail-page.tsx';
 import { Facts, Figures, Section } from '../../ui/page.tsx';
+import { ProblemNote } from '../../ui/problem-note.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Age, Time, ZonedTime } from '../../ui/time.tsx';
+import { useAction } from '../../ui/use-action.ts';
 import { type RunDetail, schedulesQuery, toKey } from './api.ts';
 import { Attempts } from './attempts.tsx';
 import { describeDuration, formatDuration } from './duration.ts';
 import { ACCEPTED_PERCENT } from './run-columns.tsx';
+import { RunCompared } from './run-compared.tsx';
+import { RunLog } from './run-log.tsx';
+import { RunSteps } from './run-steps.tsx';
 import { RunTimeline } from './run-timeline.tsx';
 import { Outcome } from './states.tsx';
 
@@ -55,11 +60,43 @@ export function Screen() {
       query={query}
       title={t.title(name)}
       trail={[[`/crawls/connectors/${connector}`, name]]}
-      actions={run && isInProgress(run) && <Button onPress={() => setCancelling(true)}>{t.cancel}</Button>}
+      actions={
+        run &&
+        (isInProgress(run) ? (
+          <Button onPress={() => setCancelling(true)}>{t.cancel}</Button>
+        ) : (
+          schedule && <RunAgain connector={connector} isPaused={schedule.state === 'paused'} />
+        ))
+      }
     >
       <QueryView query={query}>{(found) => <Run run={found} zone={zone} />}</QueryView>
       {isCancelling && run && <CancelRun run={run} onClose={() => setCancelling(false)} />}
     </DetailPage>
+  );
+}
+
+/** Asks for another run of the same instance, and shows it. */
+function RunAgain({ connector, isPaused }: { connector: string; isPaused: boolean }) {
+  const navigate = useNavigate();
+  const again = useAction({
+    changes: [['crawls']],
+    mutationFn: async () =>
+      (
+        await unwrap(
+          crawl.POST('/api/v1/crawlingManager/{connector}/instances/{instance}/run', {
+            params: { path: readConnectorKey(connector) },
+          }),
+        )
+      ).data,
+    onDone: ({ runId }) => void navigate({ to: `/crawls/connectors/${connector}/runs/${runId}` }),
+  });
+  return (
+    <>
+      <Button isDisabled={isPaused} isPending={again.isPending} onPress={() => again.mutate()}>
+        {t.again}
+      </Button>
+      <ProblemNote error={again.error} />
+    </>
   );
 }
 
@@ -78,25 +115,16 @@ const Run = ({ run, zone }: { run: RunDetail; zone: string | undefined }) => (
         )}
       </p>
     )}
-    <RunFacts run={run} zone={zone} />
-    <Section title={t.attempts}>
+    <Section title={t.steps.title}>
       <RunTimeline run={run} />
+      <RunSteps run={run} />
+    </Section>
+    <RunFacts run={run} zone={zone} />
+    <RunCompared run={run} />
+    {run.log.length > 0 && <RunLog run={run} />}
+    <Section title={t.attempts}>
       <Attempts run={run} />
     </Section>
-    {run.log.length > 0 && (
-      <Section title={t.log}>
-        {/* Reached by keyboard, because it scrolls. */}
-        <ol className="log" tabIndex={0} aria-label={t.log}>
-          {run.log.map(({ at, message }, index) => (
-            // Two lines may be the same.
-            <li key={index}>
-              <Time at={at} as="full" />
-              <span>{message}</span>
-            </li>
-          ))}
-        </ol>
-      </Section>
-    )}
     <Section title={t.event}>
       {run.event ? (
         <>
