@@ -36,6 +36,7 @@ import { createWaitingWorkers } from './api/work/waiting-workers.js';
 import { createWorkerSightings } from './api/work/worker-sightings.js';
 import type { CrawlConfig } from './config.js';
 import { createWorkListener } from './db/work-listener.js';
+import type { NewRun } from './db/runs.js';
 import { notifyWork } from './db/work.js';
 import { registerQueueUp } from './engine/metrics.js';
 import { createRunLifecycle } from './engine/run-lifecycle.js';
@@ -69,17 +70,25 @@ async function registerApi(
   const { config, resources, clock, shutdown } = deps;
   const { pool, prisma, log } = resources;
   const overdueGraceMs = config.OVERDUE_GRACE_MS;
-  const onClaimable = ({ orgId }: { readonly orgId: string }) => {
+  const onClaimableWork = ({ orgId }: { readonly orgId: string }) => {
     void notifyWork(pool, [orgId]).catch((error: unknown) => {
       log.warn({ err: error }, 'failed to wake the workers that wait');
     });
+  };
+  const onClaimable = (run: NewRun) => {
+    if (run.worker === 'pull') onClaimableWork(run);
+    else
+      // The run is stored: a worker finds it within a second, or once the queue is available.
+      void queues.announce(new Map([[run.connector, 1]])).catch((error: unknown) => {
+        log.warn({ err: error, runId: run.id }, 'failed to announce a run to the queue');
+      });
   };
   const instances = createInstanceService({ pool, clock });
   const { isOwner } = instances;
   const schedules = createScheduleService({ pool, onDueAt, clock, overdueGraceMs });
   scheduleRoutes(app, schedules, isOwner);
   nextRunRoutes(app, createNextRunsService({ pool, clock }), isOwner);
-  runRoutes(app, createRunService({ pool, prisma, queues, clock, onClaimable }), isOwner);
+  runRoutes(app, createRunService({ pool, prisma, clock, onClaimable }), isOwner);
   const endpoints = createOrganisationEndpoints({
     pool,
     clock,
@@ -109,6 +118,7 @@ async function registerApi(
     pool,
     clock,
     times,
+    concurrency: config.QUEUE_CONCURRENCY,
     failingAfter: config.FAILING_AFTER,
     onEvent,
   });
@@ -122,7 +132,7 @@ async function registerApi(
       leaseMs: times.leaseMs,
       waiting,
       recordSighting,
-      onClaimable,
+      onClaimable: onClaimableWork,
     }),
   );
 
@@ -160,7 +170,7 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
   });
   const work =
     config.ROLE === 'api' ? undefined : startWorkers({ ...deps, ...queueing, registry: metrics, box });
-  // Of the API, only "run now" needs the queue, and it fails with 503 by itself. A worker does nothing without the
+  // The API does not need the queue: what it stores is found once the queue is back. A worker does nothing without the
   // queue, and verifies no request.
   if (config.ROLE === 'worker') {
     health.checks.set('queue', () => queues.ping());

@@ -18,7 +18,7 @@ import { toTask } from './engine/tasks.js';
 import type { Queueing } from './queueing.js';
 import type { Resources } from './resources.js';
 
-/** A run may go without a heartbeat for as long as BullMQ waits for a stalled job, within these limits. */
+/** The limits of the time for which a run may go without a heartbeat. */
 const MIN_LEASE_MS = 5_000;
 const MAX_LEASE_MS = 30_000;
 /** The time limit for runs to end or to be handed back. */
@@ -87,6 +87,7 @@ export function startWorkers(deps: WorkerDeps): { dispatcher: Dispatcher; onEven
     clock,
     metrics,
     log,
+    concurrency: config.QUEUE_CONCURRENCY,
     overdueGraceMs: config.OVERDUE_GRACE_MS,
     misfireGraceMs: config.MISFIRE_GRACE_MS,
     renewLeases: activeRuns.renew,
@@ -102,6 +103,7 @@ export function startWorkers(deps: WorkerDeps): { dispatcher: Dispatcher; onEven
       pool,
       clock,
       times,
+      concurrency: config.QUEUE_CONCURRENCY,
       failingAfter: config.FAILING_AFTER,
       onEvent,
     }),
@@ -114,7 +116,6 @@ export function startWorkers(deps: WorkerDeps): { dispatcher: Dispatcher; onEven
     onOutcome: (connector, outcome, seconds) => {
       metrics.runs.inc({ connector, outcome });
       metrics.duration.observe({ outcome }, seconds);
-      dispatcher.free();
     },
     onDue: () => {
       dispatcher.wake();
@@ -126,7 +127,6 @@ export function startWorkers(deps: WorkerDeps): { dispatcher: Dispatcher; onEven
   });
   const workers = startCrawlWorkers(queueBackend, processor, {
     concurrency: config.QUEUE_CONCURRENCY,
-    stalledIntervalMs: config.STALLED_INTERVAL_MS,
     log,
   });
   registerBacklog(deps.registry, () => {

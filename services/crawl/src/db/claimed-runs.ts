@@ -1,11 +1,11 @@
 import { insertOutboxEventsOf, type RunEvent, toOutboxRows } from '@platform/events';
-import { counterNames, type Counters } from '../domain/counters.js';
-import { ENDPOINT_HOLDER, hashLease } from '../domain/lease.js';
+import type { Counters } from '../domain/counters.js';
+import { sumCounters } from './claim-runs.js';
 import { insertCrawlFacts, insertRunFacts, noticedAfterFailure } from './facts.js';
-import { isSameInstance, type Run, runColumns } from './runs.js';
+import { isSameInstance, type Run } from './runs.js';
 import type { Db } from './transaction.js';
 
-/* The claim of a run, and a worker's writes to a run that it has claimed. */
+/* A worker's writes to a run that it has claimed. */
 
 /**
  * Identifies one claim of a run. A worker's write takes effect only while its claim is valid, and each claim has
@@ -14,90 +14,12 @@ import type { Db } from './transaction.js';
 export type RunClaim = Pick<Run, 'id' | 'claimCount'>;
 const isHeld = (number: number) => `state = 'active' and claim_count = $${number}`;
 
-/** Adds counters of at most the largest safe integer each; a sum that would be larger stays there. */
-const sumCounters = (one: string, other: string) =>
-  `jsonb_build_object(${counterNames
-    .map(
-      (name) =>
-        `'${name}', least(${Number.MAX_SAFE_INTEGER},
-           coalesce((${one} ->> '${name}')::bigint, 0) + coalesce((${other} ->> '${name}')::bigint, 0))`,
-    )
-    .join(', ')})`;
-
-/** A run that was claimed, with what it goes on from. */
-export interface ClaimedRow extends Run {
-  readonly counters: Partial<Counters>;
-  /** Proves the claim to the API. Only its hash is stored. */
-  readonly lease: string;
-  /** JSON, as its worker sent it. */
-  readonly checkpoint: string | null;
-  /** When the full crawl started that this run continues, or the last completed one. */
-  readonly fullStartedAt: Date | null;
-}
-
-/**
- * The columns that a claim sets. `now`, `lease`, `leaseHash`: when it is claimed, when its lease expires, and its hash. The attempt of a lost
- * worker, a handed-back run and a run that waited for its endpoint continue: the first two keep their deadline, unless workers pull.
- * What the slice of a lost worker had counted is kept. An endpoint counts an attempt from its beginning, also when another
- * worker continues it, and starts from nothing in the next one.
- */
-export const claimColumns = (now: string, lease: string, leaseHash: string) => `
-  state = 'active', attempts = attempts + 1, claim_count = claim_count + 1, lease_hash = ${leaseHash}, is_queued = false,
-  started_at = coalesce(started_at, ${now}),
-  attempt_started_at = case when deadline_at is null and unavailable_since is null then ${now}
-    else coalesce(attempt_started_at, ${now}) end,
-  deadline_at = coalesce(deadline_at, ${now} + make_interval(secs => (parameters ->> 'timeoutMs')::float8 / 1000)),
-  progress = case when slices > 0 then progress else 10 end, due_at = ${lease}, heartbeat_until = null,
-  counters = case when slice_counters = '{}' or worker <> 'pull' then counters else ${sumCounters('counters', 'slice_counters')} end,
-  slice_counters = case when worker <> 'pull' and coalesce(deadline_at, unavailable_since) is not null then slice_counters
-    else '{}' end, is_checkpoint_new = false`;
-
-/**
- * The states of the connectors of runs that are being claimed. A full crawl that nobody has begun starts from nothing;
- * an incomplete one of an earlier run is continued, unless a full crawl was asked for.
- *
- * @param runs - has the columns org_id, connector, instance, mode, and is_restart: whether this is the first claim of a full crawl
- * that was asked for.
- */
-export const stateOfClaimed = (runs: string, now: string) => `
-  insert into connector_states as c (org_id, connector, instance, full_started_at, version)
-  select org_id, connector, instance, ${now}, is_restart::int from ${runs} where mode = 'full'
-  on conflict (org_id, connector, instance) do update set
-    checkpoint = case when c.full_started_at is null or excluded.version = 1 then null else c.checkpoint end,
-    version = c.version + 1,
-    full_started_at = case when excluded.version = 1 then excluded.full_started_at
-      else coalesce(c.full_started_at, excluded.full_started_at) end
-  returning c.org_id, c.connector, c.checkpoint, c.full_started_at`;
-
-/**
- * When the full crawl started that the run `r` is part of, or the last one before it, by the state `c`. Without slices, as
- * of endpoints, each full run is a new full crawl.
- */
-export const fullStartedAt = (r: string) => `
-  case when ${r}.mode = 'full' and ${r}.worker <> 'pull' then ${r}.started_at
-    else coalesce(c.full_started_at, c.last_full_at) end as "fullStartedAt"`;
-
 /*
- * Runs are claimed and completed many at a time: at a thousand runs a second, a commit for each would be the most expensive
- * thing that the service does. They are found by their ids and without a join, which for a plan of an empty table would
- * read a whole index for each batch, and locked in the order of their ids, as by a pause and a removal of many. Their state
- * is compared as text for the same reason: the indexes of runs in progress would be read whole.
+ * Runs are completed many at a time: at a thousand runs a second, a commit for each would be the most expensive thing that
+ * the service does. They are found by their ids and without a join, which for a plan of an empty table would read a whole
+ * index for each batch, and locked in the order of their ids, as by a pause and a removal of many. Their state is compared as
+ * text for the same reason: the indexes of runs in progress would be read whole.
  */
-const claim = `
-  with due as (
-    select id from runs where id = any($1::uuid[]) and claim_count = ($2::jsonb ->> id::text)::int
-      and state::text in ('waiting', 'retrying')
-    order by id for no key update
-  ), claimed as (
-    update runs set ${claimColumns('$3::timestamptz', '$4::timestamptz', `decode($5::jsonb ->> id::text, 'hex')`)}
-    where id = any(array(select id from due))
-    returning ${runColumns('runs')}, counters, started_at
-  )
-  select claimed.*, c.checkpoint, ${fullStartedAt('claimed')}
-  from claimed left join lateral (
-    select * from connector_states s where s.org_id = claimed."orgId" and s.connector = claimed.connector
-      and s.instance = claimed.instance offset 0
-  ) c on true`;
 
 /** Returns the newest claim of each run, by id, and of equal ones the first: no other one can be valid. */
 function toNewest<C extends RunClaim>(claims: readonly C[]): ReadonlyMap<string, C> {
@@ -105,41 +27,6 @@ function toNewest<C extends RunClaim>(claims: readonly C[]): ReadonlyMap<string,
   for (const one of claims)
     if ((newest.get(one.id)?.claimCount ?? -1) < one.claimCount) newest.set(one.id, one);
   return newest;
-}
-
-const toClaimCounts = (runs: readonly RunClaim[]): string =>
-  JSON.stringify(Object.fromEntries(runs.map(({ id, claimCount }) => [id, claimCount])));
-
-/**
- * Claims the runs that have this number of claims, each with the lease that an endpoint may report with.
- *
- * @returns for each the claimed run; undefined when it has another number of claims, has ended or is claimed.
- */
-export async function claimRuns(
-  db: Db,
-  runs: readonly (RunClaim & Pick<ClaimedRow, 'lease'>)[],
-  given: { readonly at: Date; readonly leaseUntil: Date },
-): Promise<(ClaimedRow | undefined)[]> {
-  const newest = toNewest(runs);
-  const leaseHashes = [...newest.values()].map(
-    ({ id, lease }) => [id, hashLease(lease, ENDPOINT_HOLDER).toString('hex')] as const,
-  );
-  const { rows } = await db.query<Omit<ClaimedRow, 'lease'>>({
-    name: 'claim_runs',
-    text: claim,
-    values: [
-      [...newest.keys()],
-      toClaimCounts([...newest.values()]),
-      given.at,
-      given.leaseUntil,
-      JSON.stringify(Object.fromEntries(leaseHashes)),
-    ],
-  });
-  const claimed = new Map(rows.map((row) => [row.id, row]));
-  return runs.map((run) => {
-    const row = newest.get(run.id) === run ? claimed.get(run.id) : undefined;
-    return row && { ...row, lease: run.lease };
-  });
 }
 
 /**
@@ -318,7 +205,7 @@ export async function markRetrying(
   const { rowCount } = await db.query({
     name: 'retry_run',
     text: `with ended as (
-             update runs set state = 'retrying', reason = $2, due_at = $3, is_queued = false, unavailable_since = null,
+             update runs set state = 'retrying', reason = $2, due_at = $3, unavailable_since = null,
                task_location = null, deadline_at = null, finished_lease_hash = lease_hash, recoveries = 0,
                ended_attempts = case when state = 'active' then ${withAttempt('$5', '$2::text')} else ended_attempts end
              where id = $1 and state in ('active', 'retrying') and claim_count = $4
@@ -343,7 +230,7 @@ export async function markPostponed(
   const { rowCount } = await db.query({
     name: 'postpone_run',
     text: `update runs set state = 'retrying', attempts = attempts - (state = 'active')::int, reason = $3,
-             unavailable_since = $4, due_at = $5, is_queued = false, deadline_at = null
+             unavailable_since = $4, due_at = $5, deadline_at = null
            where id = $1 and state in ('active', 'retrying') and claim_count = $2`,
     values: [run.id, run.claimCount, given.reason, given.since, given.until],
   });
@@ -359,7 +246,7 @@ export async function markHandedBack(db: Db, run: RunClaim, at: Date): Promise<b
   const { rowCount } = await db.query({
     name: 'hand_back_run',
     text: `update runs set state = 'waiting', attempts = attempts - 1, progress = case when slices > 0 then progress else 0 end,
-             due_at = $2, is_queued = false, unavailable_since = null, finished_lease_hash = lease_hash,
+             due_at = $2, unavailable_since = null, finished_lease_hash = lease_hash,
              deadline_at = case when worker <> 'pull' then deadline_at end,
              reason = case when unavailable_since is null then reason end
            where id = $1 and ${isHeld(3)}`,

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { InstanceKey } from '../domain/instance-key.js';
 import { pruneRuns } from './runs.js';
 
-/** The number of runs, and of skipped ticks, that are kept for each instance of a connector. */
+/** The number of runs of each outcome that are kept for each instance of a connector. */
 export const RUNS_KEPT = 200;
 const PRUNE_EVERY = 16;
 

@@ -1,31 +1,17 @@
-import type { DispatchScope } from './dispatch.js';
-import {
-  type DueRun,
-  dueRunColumns,
-  isLaneBusy,
-  isSameInstance,
-  REQUEUE_AFTER_MS,
-  toMode,
-  toParameters,
-} from './runs.js';
+import { isSameInstance, type NewRun, newRunColumns, toMode, toParameters, toPlaceInLine } from './runs.js';
 import type { Transaction } from './transaction.js';
 
 /* The runs that hooks have asked for. The schedule's row says when one is due, so several hooks of an instance are one run. */
 
 /** Locks schedules whose hooks have asked for a run that is due, except those with a run in progress. @returns their ids. */
-export async function lockRungSchedules(
-  tx: Transaction,
-  now: Date,
-  limit: number,
-  scope: DispatchScope,
-): Promise<string[]> {
+export async function lockRungSchedules(tx: Transaction, now: Date, limit: number): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>({
     name: 'lock_rung_schedules',
     text: `select s.id from schedules s
-           where s.ring_due_at <= $1 and s.state <> 'paused' and ($3 = 'all' or s.worker = 'pull') and not exists (
+           where s.ring_due_at <= $1 and s.state <> 'paused' and not exists (
              select from runs r where ${isSameInstance('r', 's')} and r.state in ('waiting', 'active', 'retrying'))
            order by s.ring_due_at limit $2 for no key update skip locked`,
-    values: [now, limit, scope],
+    values: [now, limit],
   });
   return rows.map(({ id }) => id);
 }
@@ -37,33 +23,30 @@ const insert = `
     from jsonb_to_recordset($1::jsonb) as t ("runId" uuid, "scheduleId" uuid)
       join schedules s on s.id = t."scheduleId" left join connector_states c on ${isSameInstance('c', 's')}
   ), placed as (
-    select *, worker <> 'pull' and (
-        row_number() over (partition by org_id, connector, worker <> 'pull' order by "runId") > 1
-        or ${isLaneBusy({ orgId: 'given.org_id', connector: 'given.connector', id: '"runId"' })}) as is_held_back
-    from given
+    select *, row_number() over (partition by org_id, connector, worker = 'pull' order by "runId") - 1 as nth from given
   ), made as (
     insert into runs (id, schedule_id, revision, org_id, connector, instance, trigger, tick, worker, endpoint_id, mode, parameters,
-      state, scheduled_for, created_at, attempts_max, due_at, is_queued)
+      state, scheduled_for, created_at, attempts_max, due_at)
     select "runId", id, revision, org_id, connector, instance, 'hook', 'h' || "runId", worker, endpoint_id, mode, parameters,
-      'waiting', $2, $2, max_retries + 1, case when not is_held_back then $3::timestamptz end, not is_held_back
+      'waiting', $2, $2, max_retries + 1, ${toPlaceInLine('placed', '$2::timestamptz', 'nth')}
     from placed order by "runId"
     on conflict do nothing
     returning *
   ), answered as (
     update schedules s set ring_due_at = null from made where s.id = made.schedule_id
   )
-  select ${dueRunColumns('made')} from made`;
+  select ${newRunColumns('made')} from made`;
 
-/** Makes the runs of locked schedules, as if they were in the queue, unless they are held back. */
+/** Makes the runs of locked schedules. */
 export async function insertRungRuns(
   tx: Transaction,
   given: readonly { readonly runId: string; readonly scheduleId: string }[],
   now: Date,
-): Promise<DueRun[]> {
-  const { rows } = await tx.query<DueRun>({
+): Promise<NewRun[]> {
+  const { rows } = await tx.query<NewRun>({
     name: 'insert_rung_runs',
     text: insert,
-    values: [JSON.stringify(given), now, new Date(now.getTime() + REQUEUE_AFTER_MS)],
+    values: [JSON.stringify(given), now],
   });
   return rows;
 }

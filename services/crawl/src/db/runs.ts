@@ -16,6 +16,8 @@ export type RunParameters = Pick<Schedule, 'userId' | 'config' | 'priority' | 'm
   readonly displayName: string | null;
   /** Whether a full crawl was asked for, which starts from nothing. */
   readonly isRestart?: boolean;
+  /** The trace of the request that asked for the run, if it is traced. */
+  readonly traceparent?: string | null;
 };
 
 export interface Run extends InstanceKey {
@@ -62,34 +64,28 @@ export const isSameInstance = (one: string, other: string) =>
 export const ofInstance = 'org_id = $1 and connector = $2 and instance = $3';
 export const instanceValues = ({ orgId, connector, instance }: InstanceKey) => [orgId, connector, instance];
 
-/** A run that is to be delivered to a worker. */
-export type DueRun = Pick<Run, keyof InstanceKey | 'id' | 'worker' | 'claimCount'> & {
-  /** Whether it waits until another run of the organisation's instances of the connector has left the queue. */
-  readonly isHeldBack: boolean;
-};
-export const dueRunColumns = (table: string) =>
-  `${table}.id, ${table}.org_id as "orgId", ${table}.connector, ${table}.instance, ${table}.worker, ${table}.claim_count as "claimCount",
-   ${table}.due_at is null and ${table}.state in ('waiting', 'retrying') as "isHeldBack"`;
+/** A run that was made. */
+export type NewRun = Pick<Run, keyof InstanceKey | 'id' | 'worker'>;
+export const newRunColumns = (table: string) =>
+  `${table}.id, ${table}.org_id as "orgId", ${table}.connector, ${table}.instance, ${table}.worker`;
+
+/** So far apart the runs of an organisation's instances of a connector line up. */
+const SPACING = `interval '1 hour'`;
 
 /**
- * Whether the queue, or one of its workers, has another run of the organisation's instances of the connector. There is one
- * at a time, so that an organisation with many instances leaves the connector's places to others. Workers that pull claim
- * the runs of their organisation only, and need no such rule.
+ * The place of a new run in the line of its connector, which is `due_at` while it waits: now, or an hour behind the last of
+ * the organisation's runs of the connector. Runs of others that become due meanwhile come between, so nobody waits behind a
+ * hundred instances of one organisation. Places order the line, and are not waited for. Workers that pull claim the runs
+ * of their organisation only, and need no line.
+ *
+ * @param run - has the columns org_id, connector and worker. @param nth - of the organisation's runs of the connector that
+ * the statement makes, from 0.
  */
-export const isLaneBusy = (run: {
-  readonly orgId: string;
-  readonly connector: string;
-  readonly id: string;
-}) => `
-  exists (select from runs other where other.org_id = ${run.orgId} and other.connector = ${run.connector}
-    and other.state in ('waiting', 'active', 'retrying') and other.worker <> 'pull'
-    and (other.is_queued or other.state = 'active') and other.id <> ${run.id})`;
-
-/**
- * If a job is not claimed this long after it was added, it is added again, in case the queue has lost it; a job that the
- * queue has is not added twice. The period doubles each time.
- */
-export const REQUEUE_AFTER_MS = 60_000;
+export const toPlaceInLine = (run: string, at: string, nth = '0') => `
+  case when ${run}.worker = 'pull' then ${at} else greatest(${at}, (
+    select max(case when other.state = 'waiting' then other.due_at else ${at} end) from runs other
+    where other.org_id = ${run}.org_id and other.connector = ${run}.connector
+      and other.state in ('waiting', 'active', 'retrying') and other.worker <> 'pull') + ${SPACING}) + ${nth} * ${SPACING} end`;
 
 /** The parameters of a run of the schedule `s`. */
 export const toParameters = (table: string) => `jsonb_build_object(
@@ -117,6 +113,7 @@ export interface RequestedRun {
   /** Undefined lets the schedule decide. */
   readonly mode: RunMode | undefined;
   readonly requestedBy: { readonly id: string; readonly name: string };
+  readonly traceparent: string | undefined;
 }
 
 /*
@@ -125,30 +122,27 @@ export interface RequestedRun {
  */
 const insertRequested = `
   with schedule as (
-    select *, worker <> 'pull' and ${isLaneBusy({ orgId: 'schedules.org_id', connector: 'schedules.connector', id: '$1::uuid' })}
-      as is_held_back
-    from schedules where id = $2 and state <> 'paused' for no key update
+    select * from schedules where id = $2 and state <> 'paused' for no key update
   ), made as (
   insert into runs (id, schedule_id, revision, org_id, connector, instance, trigger, tick, worker, endpoint_id, mode, parameters, state,
-    scheduled_for, created_at, attempts_max, due_at, is_queued, request_id, requested_by, requested_by_name)
+    scheduled_for, created_at, attempts_max, due_at, request_id, requested_by, requested_by_name)
   select $1::uuid, s.id, s.revision, s.org_id, s.connector, s.instance, 'manual', 'm' || $1::text, s.worker, s.endpoint_id,
     ${toMode('$3', '$5::run_mode')},
-    ${toParameters('s')} || jsonb_build_object('isRestart', $5::run_mode is not distinct from 'full'),
-    'waiting', $3, $3, s.max_retries + 1, case when not is_held_back then $6::timestamptz end, not is_held_back, $4, $7, $8
+    ${toParameters('s')} || jsonb_build_object('isRestart', $5::run_mode is not distinct from 'full', 'traceparent', $6::text),
+    'waiting', $3, $3, s.max_retries + 1, ${toPlaceInLine('s', '$3::timestamptz')}, $4, $7, $8
   from schedule s left join connector_states c on ${isSameInstance('c', 's')}
   on conflict do nothing
   returning *
   ), audited as (${insertAudit(auditedInstance('made', 'id'), '$9')})
-  select ${dueRunColumns('made')} from made`;
+  select ${newRunColumns('made')} from made`;
 
 /** @returns undefined when another run is in progress, or the schedule is paused or was removed. */
 export async function insertRequestedRun(
   db: Db,
   run: RequestedRun,
   act: Act | null,
-): Promise<DueRun | undefined> {
-  const requeueAt = new Date(run.at.getTime() + REQUEUE_AFTER_MS);
-  const { rows } = await db.query<DueRun>({
+): Promise<NewRun | undefined> {
+  const { rows } = await db.query<NewRun>({
     name: 'insert_requested_run',
     text: insertRequested,
     values: [
@@ -157,7 +151,7 @@ export async function insertRequestedRun(
       run.at,
       run.requestId,
       run.mode ?? null,
-      requeueAt,
+      run.traceparent ?? null,
       run.requestedBy.id,
       run.requestedBy.name,
       toAudit('crawl_run.requested', act),
@@ -175,35 +169,18 @@ export async function hasRunInProgress(db: Db, key: InstanceKey): Promise<boolea
   return rowCount === 1;
 }
 
-const pastNewest = (filter: string) =>
-  `(select id from runs where ${ofInstance} and ${filter} order by id desc offset $4 limit 100)`;
+/** The outcomes of runs, each of which keeps its newest ones: a tick that is skipped every minute must not push out a failure. */
+const outcomes = ['completed', 'failed', 'aborted', 'skipped'] as const satisfies readonly RunState[];
 
-/**
- * Deletes, a bounded number at a time, everything older than the newest `kept` runs and the newest `kept` skipped
- * ticks. The two are counted separately: a tick that is skipped every minute must not push out a failure.
- */
+/** Deletes, a bounded number at a time, everything older than the newest `kept` runs of each outcome (CRAWL-27). */
 export const pruneRuns = (db: Db, key: InstanceKey, kept: number): Promise<unknown> =>
   db.query({
     name: 'prune_runs',
-    text: `delete from runs where id in (
-             ${pastNewest(`state <> 'skipped'`)} union all ${pastNewest(`state = 'skipped'`)}
-           ) and not ${inProgress}`,
+    text: `delete from runs where id in (${outcomes
+      .map(
+        (outcome) =>
+          `(select id from runs where ${ofInstance} and state = '${outcome}' order by id desc offset $4 limit 100)`,
+      )
+      .join(' union all ')})`,
     values: [...instanceValues(key), kept],
   });
-
-/**
- * Deletes a requested run whose job may not be in the queue, whatever its state.
- *
- * @returns false when a worker has claimed it, so that its job was in the queue.
- */
-export async function withdrawRun(db: Db, id: string, act: Act | null): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: 'withdraw_run',
-    text: `with withdrawn as (
-             delete from runs where id = $1 and claim_count = 0 returning *
-           ), audited as (${insertAudit(auditedInstance('withdrawn', 'id'), '$2')})
-           select from withdrawn`,
-    values: [id, toAudit('crawl_run.cancelled', act)],
-  });
-  return rowCount === 1;
-}

@@ -29,19 +29,15 @@ const shown = [
   'unavailable_since',
 ] as const;
 
-/**
- * How many runs are ahead of the run `current`, which waits for a place: at most so many are counted. They are those in
- * the queue, of which a bounded part is read, and the runs held back with it.
- */
+/** The most runs that are counted ahead of the run `current`, which waits for a place: those that have one, and those in line. */
 export const MAX_RUNS_AHEAD = 100;
-const MAX_QUEUED = 1_000;
 const runsAhead = `
   case when current.state = 'waiting' and current.worker <> 'pull' then (
     select count(*)::int from (
-      select from queued where queued.connector = current.connector and queued.id < current.id
+      select from runs ahead where ahead.connector = current.connector and ahead.state = 'active' and ahead.worker <> 'pull'
       union all
-      select from runs held where held.org_id = current.org_id and held.connector = current.connector
-        and held.due_at is null and held.state in ('waiting', 'retrying') and held.id < current.id
+      select from runs ahead where ahead.connector = current.connector and ahead.state in ('waiting', 'retrying')
+        and ahead.worker <> 'pull' and (ahead.due_at, ahead.id) < (current.due_at, current.id)
       limit ${MAX_RUNS_AHEAD}) as ahead) end`;
 
 /*
@@ -52,12 +48,6 @@ const runsAhead = `
  * @param ahead - the runs that are ahead of the current one. A caller that does not show them spares the read.
  */
 const statuses = (filter: string, ahead: string) => `
-  with queued as materialized (
-    select connector, id from (
-      select connector, id, worker from runs where state in ('waiting', 'active', 'retrying') and due_at is not null
-      order by due_at limit ${MAX_QUEUED}) as first
-    where worker <> 'pull'
-  )
   select ${scheduleColumns('s')}, ${shown.map((column) => `coalesce(current.${column}, last.${column}) as run_${column}`).join(', ')},
     i.display_name, coalesce(c.consecutive_failures, 0) as consecutive_failures, c.last_completed_at, c.last_failure, w.seen_at,
     ${ahead} as runs_ahead

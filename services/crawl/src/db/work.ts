@@ -1,20 +1,10 @@
-import type { Connector } from '@platform/events';
 import type pg from 'pg';
 import type { Act } from '../domain/act.js';
 import type { Counters } from '../domain/counters.js';
 import type { InstanceKey } from '../domain/instance-key.js';
-import { hashLease } from '../domain/lease.js';
 import type { RunState } from '../domain/run-state.js';
-import {
-  addSliceCounters,
-  type ClaimedRow,
-  claimColumns,
-  fullStartedAt,
-  type RunClaim,
-  type SliceResult,
-  stateOfClaimed,
-  withAttempt,
-} from './claimed-runs.js';
+import { type ClaimedRow, fullStartedAt } from './claim-runs.js';
+import { addSliceCounters, type RunClaim, type SliceResult, withAttempt } from './claimed-runs.js';
 import { auditedInstance, insertAudit, toAudit } from './facts.js';
 import { inProgress, instanceValues, isSameInstance, ofInstance, runColumns } from './runs.js';
 import type { Db } from './transaction.js';
@@ -36,63 +26,6 @@ export interface WorkClaim extends WorkKey {
   readonly connectors?: readonly string[] | undefined;
 }
 const isClaim = (leaseHash: string) => `coalesce(${leaseHash} = any($3::bytea[]), false)`;
-
-/*
- * Runs are claimed in the order of their creation; a run that has had a slice comes behind runs that were created
- * before the slice began.
- */
-const claim = `
-  with due as (
-    select id from runs
-    where org_id = $1 and connector = any($2::text[]) and instance = any(coalesce($6::text[], array[instance])) and worker = 'pull'
-      and (state = 'waiting' or (state = 'retrying' and (is_queued or due_at <= $4)))
-    order by coalesce(claimed_at, created_at) limit 1 for no key update skip locked
-  ), claimed as (
-    update runs set ${claimColumns('$4::timestamptz', '$5::timestamptz', '$7')}, claimed_by = $3, claimed_at = $4
-    from due where runs.id = due.id
-    returning ${runColumns('runs')}, runs.counters,
-      runs.claim_count = 1 and (runs.parameters ->> 'isRestart')::boolean as is_restart
-  ), made as (
-    select "orgId" as org_id, connector, instance, mode, coalesce(is_restart, false) as is_restart from claimed
-  ), begun as (${stateOfClaimed('made', '$4::timestamptz')}
-  )
-  select claimed.*, coalesce(begun.checkpoint, case when claimed.mode = 'incremental' then c.checkpoint end) as checkpoint,
-    coalesce(begun.full_started_at, c.full_started_at, c.last_full_at) as "fullStartedAt"
-  from claimed left join begun on true
-    left join connector_states c on c.org_id = claimed."orgId" and c.connector = claimed.connector
-      and c.instance = claimed.instance`;
-
-/** Claims a run of the organisation that is due; undefined when none is. */
-export async function claimWork(
-  db: Db,
-  given: {
-    readonly orgId: string;
-    readonly connectors: readonly Connector[];
-    /** Undefined for all instances of the connectors. */
-    readonly instances: readonly string[] | undefined;
-    readonly worker: string;
-    readonly at: Date;
-    readonly leaseUntil: Date;
-    readonly lease: string;
-    /** The credential that claims: see `lease.ts`. */
-    readonly holder: string;
-  },
-): Promise<ClaimedRow | undefined> {
-  const { rows } = await db.query<Omit<ClaimedRow, 'lease'>>({
-    name: 'claim_work',
-    text: claim,
-    values: [
-      given.orgId,
-      given.connectors,
-      given.worker,
-      given.at,
-      given.leaseUntil,
-      given.instances ?? null,
-      hashLease(given.lease, given.holder),
-    ],
-  });
-  return rows[0] && { ...rows[0], lease: given.lease };
-}
 
 /** Whether nothing has followed the aborted run that its checkpoint would be wrong for. */
 const isCheckpointOwner = `exists (select from schedules s where s.id = runs.schedule_id) and not exists (
@@ -204,7 +137,7 @@ export async function continueRun(
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'continue_run',
-    text: `update runs set state = 'waiting', attempts = 0, recoveries = 0, reason = null, due_at = $4, is_queued = false,
+    text: `update runs set state = 'waiting', attempts = 0, recoveries = 0, reason = null, due_at = $4,
              deadline_at = null, ended_attempts = ${withAttempt('$4', 'null')}, ${addSliceCounters('$5')}
            where id = $1 and org_id = $2 and claim_count = $3 and state = 'active'`,
     values: [

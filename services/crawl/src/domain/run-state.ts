@@ -1,7 +1,7 @@
 import type { MissedRunPolicy } from './schedule-config.js';
 
 /*
- * The states of a run. A row of `runs` is authoritative; the queue only carries the run to a worker.
+ * The states of a run. A row of `runs` is authoritative; the queue only says that a connector has work.
  *
  *   (none)    ─ due, requested, or rung for ────► waiting
  *   (none)    ─ another run in progress (recurring), or too late for a schedule that skips ─► skipped
@@ -13,8 +13,9 @@ import type { MissedRunPolicy } from './schedule-config.js';
  *   active    ─ task failed, no attempt left ───► failed
  *   active    ─ endpoint unavailable ───────────► retrying    the attempt continues later, within its time
  *   active    ─ worker shuts down ──────────────► waiting     the attempt doesn't count
- *   active    ─ worker vanished ────────────────► waiting     another worker continues the attempt, a few times; then failed
- *   retrying  ─ back-off over ──────────────────► active
+ *   active    ─ claim expired, worker vanished ─► waiting     another worker continues the attempt, a few times; then failed
+ *   active    ─ claim expired, but renewed ─────► active      the row learns when it now expires
+ *   retrying  ─ back-off over, claimed ─────────► active
  *   waiting, active, retrying ─ pause, removal, cancelled ─► aborted
  *
  * completed, failed, aborted and skipped are final. Every transition is one statement that names the state it starts from,

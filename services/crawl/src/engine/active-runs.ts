@@ -53,6 +53,8 @@ export function createActiveRuns(deps: {
       return abort;
     },
     remove: (abort: AbortController) => void runs.delete(abort),
+    /** Whether the process shuts down, so that no run is to be claimed. */
+    isStopped: () => isStopped,
 
     /** Stops all runs, including runs that are added later. */
     stopAll(): void {

@@ -1,4 +1,4 @@
-import type { ClaimedRow } from '../db/claimed-runs.js';
+import type { ClaimedRow } from '../db/claim-runs.js';
 
 /** A run that this worker has claimed. */
 export interface ClaimedRun {

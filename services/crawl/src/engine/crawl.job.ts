@@ -1,10 +1,8 @@
-import { connectors } from '@platform/events';
+import { type Connector, connectors } from '@platform/events';
 import { type Logger, withSpan } from '@platform/service-kit';
-import { UnrecoverableError, type WorkerOptions } from 'bullmq';
 import { toQueueName } from '../domain/connectors.js';
 import type { CrawlWorker, QueueBackend } from '../queue/backend.js';
 import { createErrorReporter } from '../queue/error-reporter.js';
-import type { CrawlJob } from '../queue/job.js';
 import type { ClaimedRun } from './claimed-run.js';
 import { retryTransient } from './retry-transient.js';
 import type { RunLifecycle } from './run-lifecycle.js';
@@ -25,11 +23,12 @@ function toReason(error: unknown): string {
 }
 
 /**
- * Creates the processor of every queue. A job is one delivery of a run: whatever becomes of it, the row of the run says
- * so by then, and the dispatcher delivers the run again when it is due.
+ * Creates the processor of every queue. A job says that a connector has work. Which run that is, its claim says: the
+ * processor claims and does one run after the other until there is none, or no free place. Whatever becomes of a run, its row
+ * says so by then.
  */
 export function createProcessor(deps: CrawlJobDeps) {
-  const { lifecycle, stopping, clock } = deps;
+  const { lifecycle, stopping, clock, activeRuns } = deps;
 
   async function settle(claimed: ClaimedRun): Promise<{ outcome: RunOutcome; reason?: string }> {
     const { run } = claimed;
@@ -52,56 +51,46 @@ export function createProcessor(deps: CrawlJobDeps) {
     };
   }
 
-  async function deliver({ data, opts }: CrawlJob): Promise<RunOutcome> {
-    const claim = { id: data.runId, claimCount: data.claimCount };
-    const row = await retryTransient(() => lifecycle.claim(claim), stopping).catch((error: unknown) => {
-      // The run still waits under this job's id: as long as the queue keeps the job, it could not be delivered again.
-      opts.removeOnFail = true;
-      throw error;
-    });
-    if (!row) {
-      // A job that did nothing is kept out of the queue's history.
-      opts.removeOnComplete = true;
-      return 'void';
-    }
+  async function perform(run: ClaimedRun['run']): Promise<void> {
+    const { connector, unavailableSince } = run;
     const startedAt = clock();
-    const { outcome, reason } = await settle({ run: row, taskLocation: undefined });
-    const { connector, unavailableSince } = row;
+    const { outcome, reason } = await settle({ run, taskLocation: undefined });
     deps.onOutcome(connector, outcome, (clock() - startedAt) / 1_000);
     const isWarning =
       outcome === 'failed' || outcome === 'retry' || (outcome === 'postponed' && !unavailableSince);
-    deps.log[isWarning ? 'warn' : 'debug']({ ...getLogFields(row), outcome, reason }, 'run settled');
-    if (outcome === 'void') opts.removeOnComplete = true;
+    deps.log[isWarning ? 'warn' : 'debug']({ ...getLogFields(run), outcome, reason }, 'run settled');
     if (outcome === 'failed' || outcome === 'retry' || outcome === 'postponed') deps.onDue();
-    if (outcome === 'failed') throw new UnrecoverableError(reason);
-    return outcome;
   }
 
-  return (job: CrawlJob): Promise<RunOutcome> => {
-    const { traceparent: parent, connector } = job.data;
-    const attributes = { 'platform.connector': connector };
-    return withSpan({ name: 'crawl', parent, attributes }, () => deliver(job));
+  return async (connector: Connector): Promise<void> => {
+    while (!activeRuns.isStopped()) {
+      const run = await retryTransient(() => lifecycle.claim(connector), stopping);
+      if (!run) return;
+      const parent = run.parameters.traceparent ?? undefined;
+      const attributes = { 'platform.connector': connector };
+      await withSpan({ name: 'crawl', parent, attributes }, () => perform(run));
+    }
   };
 }
 
 /** Starts one worker per connector type, so that a slow type never delays another. */
 export function startCrawlWorkers(
   queueBackend: QueueBackend,
-  processor: ReturnType<typeof createProcessor>,
-  options: { readonly concurrency: number; readonly stalledIntervalMs: number; readonly log: Logger },
+  process: ReturnType<typeof createProcessor>,
+  options: { readonly concurrency: number; readonly log: Logger },
 ): CrawlWorker[] {
-  const workerOptions: Omit<WorkerOptions, 'connection'> = {
-    concurrency: options.concurrency,
-    stalledInterval: options.stalledIntervalMs,
-    lockDuration: options.stalledIntervalMs,
-    // The job of a lost worker does nothing when it is delivered again: the run's row counts how often it lost its worker.
-    maxStalledCount: 1_000,
-    runRetryDelay: 1_000,
-    drainDelay: 5,
-  };
   const reportError = createErrorReporter(options.log, 'Queue worker error');
   return connectors.map((connector) => {
-    const worker = queueBackend.worker(toQueueName(connector), processor, workerOptions);
+    const processor = () =>
+      process(connector).catch((error: unknown) => {
+        // A failed job leaves no trace in the queue. Another one follows within a second.
+        reportError(error as Error);
+        throw error;
+      });
+    const worker = queueBackend.worker(toQueueName(connector), processor, {
+      concurrency: options.concurrency,
+      runRetryDelay: 1_000,
+    });
     worker.on('error', reportError);
     return worker;
   });

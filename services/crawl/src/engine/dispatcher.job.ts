@@ -1,20 +1,19 @@
+import { type Connector, connectors } from '@platform/events';
 import { type Clock, createPeriodicTask, inTransaction, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import { countClaimable } from '../db/claim-runs.js';
 import {
-  type DispatchScope,
   type DueTick,
+  findDueRetries,
   findNextDue,
-  freeHeldBackRuns,
   insertTicks,
   lockDueSchedules,
-  markUnqueued,
-  requeueAll,
-  takeDueRuns,
+  recoverLostRuns,
 } from '../db/dispatch.js';
 import { insertRungRuns, lockRungSchedules } from '../db/rung-runs.js';
 import { maybePruneRuns } from '../db/prune-runs.js';
-import type { DueRun } from '../db/runs.js';
+import type { NewRun } from '../db/runs.js';
 import { resumePaused } from '../db/resume-schedule.js';
 import { findPausesOver } from '../db/schedules.js';
 import { createPlan, nextRunAfter } from '../domain/plan.js';
@@ -25,52 +24,54 @@ import type { CrawlQueues } from '../queue/queues.js';
 import type { CrawlMetrics } from './metrics.js';
 
 /*
- * The road from a schedule to a worker. The rows decide; the queue carries runs.
+ * The road from a schedule to a worker. The rows decide; the queue says which connectors have work.
  *
  *   schedule due   its run is inserted under the tick, which is unique, and `next_run_at` moves, in one transaction
  *   hook rung      its run is inserted, and `ring_due_at` cleared, in one transaction; it waits for the run in progress
  *   pause over     its schedule becomes active, as if it had been resumed at that time
- *   run due        a retry, a postponed run, a run of a lost worker or one whose job the queue may have lost
- *   run held back  due once no other run of the organisation's instances of the connector is in the queue
+ *   retry due      the back-off of a run is over
+ *   worker lost    the claim of a run has expired: it waits again
  *
- * Runs are then added to the queue, under an id that is the run's and the claim's: adding a job twice is adding it once.
- * A run that could not be added is due again at once. Every replica dispatches; rows that one of them has are skipped by
- * the others. Between two rounds it sleeps until the next row is due, at most a second, so that a clock that was set and a
- * wake-up that was lost cost no more than that.
+ * Each of them is announced to whoever can claim the run: in the queue of its connector, or to the organisation's workers
+ * that pull. An announcement may be lost or come twice. Once a second, connectors are announced again that have runs to be
+ * claimed and a free place, so a lost one costs a second.
+ *
+ * Every replica dispatches; rows that one of them has are skipped by the others. Between two rounds it sleeps until the next
+ * row is due, at most a second, so that a clock that was set and a wake-up that was lost cost no more than that. No round
+ * waits for the queue.
  */
 
 /** A page is written in one statement, which has a second even on a busy server. */
 const PAGE = 200;
 const MAX_SLEEP_MS = 1_000;
-/** A data loss is looked for this often. */
-const LOSS_CHECK_MS = 1_000;
 /** A clock that is this much further than the time that has passed was set. */
 const CLOCK_JUMP_MS = 5_000;
 
 export function createDispatcher(deps: {
   readonly pool: pg.Pool;
-  readonly queues: Pick<CrawlQueues, 'add' | 'ping' | 'limitConcurrency' | 'afterDataLoss'>;
+  readonly queues: Pick<CrawlQueues, 'announce'>;
   readonly clock: Clock;
   readonly metrics: Pick<CrawlMetrics, 'missed' | 'repairs'>;
   readonly log: Logger;
+  /** The most active runs of a connector, over all replicas. */
+  readonly concurrency: number;
   /** How late a run may be before its time counts as missed. */
   readonly overdueGraceMs: number;
   readonly misfireGraceMs: number;
   /** Renews the leases of the runs of this process. */
   readonly renewLeases: () => Promise<void>;
   /** Called with runs that workers can claim through the API. */
-  readonly onClaimable: (runs: readonly DueRun[]) => void;
+  readonly onClaimable: (runs: readonly NewRun[]) => void;
 }) {
-  const { pool, queues, clock, metrics, log, overdueGraceMs, misfireGraceMs, renewLeases, onClaimable } =
-    deps;
+  const { pool, queues, clock, metrics, log, concurrency, overdueGraceMs, misfireGraceMs } = deps;
   const report = createErrorReporter(log, 'Failed to dispatch runs: trying again');
+  const reportQueue = createErrorReporter(log, 'Failed to announce runs to the queue: trying again');
   let timer: NodeJS.Timeout | undefined;
   /** When the timer wakes the dispatcher, epoch ms. */
   let timerAt = Infinity;
-  let checkedAt = -Infinity;
-  let isLimited = false;
-  let isHoldingBack = false;
   let clockOffset = clock() - performance.now();
+  /** Retries that were due by then have been announced, epoch ms. */
+  let retriesAt = clock();
 
   function toTick(schedule: Schedule, now: number): DueTick {
     const at = schedule.nextRunAt?.getTime() ?? now;
@@ -92,27 +93,20 @@ export function createDispatcher(deps: {
     };
   }
 
-  /** Delivers runs, oldest first, except held-back ones. */
-  async function deliver(given: readonly DueRun[]): Promise<void> {
-    const runs = given.filter(({ isHeldBack }) => !isHeldBack);
-    if (runs.length < given.length) isHoldingBack = true;
+  function announce(runs: readonly NewRun[]): void {
     const pulled = runs.filter(({ worker }) => worker === 'pull');
-    if (pulled.length > 0) onClaimable(pulled);
-    const queued = runs.filter(({ worker }) => worker !== 'pull');
-    if (queued.length === 0) return;
-    try {
-      await queues.add(queued);
-    } catch (error) {
-      await markUnqueued(pool, queued, new Date(clock()));
-      throw error;
-    }
+    if (pulled.length > 0) deps.onClaimable(pulled);
+    const counts = new Map<Connector, number>();
+    for (const { connector, worker } of runs)
+      if (worker !== 'pull') counts.set(connector, (counts.get(connector) ?? 0) + 1);
+    if (counts.size > 0) queues.announce(counts).catch(reportQueue);
   }
 
   /** @returns whether there may be more. */
-  async function dispatchSchedules(scope: DispatchScope): Promise<boolean> {
+  async function dispatchSchedules(): Promise<boolean> {
     const now = clock();
     const { schedules, ticks, runs } = await inTransaction(pool, async (tx) => {
-      const due = await lockDueSchedules(tx, new Date(now), PAGE, scope);
+      const due = await lockDueSchedules(tx, new Date(now), PAGE);
       const made = due.map((schedule) => toTick(schedule, now));
       return {
         schedules: due,
@@ -131,35 +125,48 @@ export function createDispatcher(deps: {
         'a run was missed at its time: it is late, or skipped',
       );
     });
-    await deliver(runs.filter(({ state }) => state === 'waiting'));
+    announce(runs.filter(({ state }) => state === 'waiting'));
     return schedules.length === PAGE;
   }
 
   /** @returns whether there may be more. */
-  async function dispatchRings(scope: DispatchScope): Promise<boolean> {
+  async function dispatchRings(): Promise<boolean> {
     const now = new Date(clock());
     const runs = await inTransaction(pool, async (tx) => {
-      const rung = await lockRungSchedules(tx, now, PAGE, scope);
+      const rung = await lockRungSchedules(tx, now, PAGE);
       const given = rung.map((scheduleId) => ({ scheduleId, runId: uuidv7() }));
       return given.length === 0 ? [] : insertRungRuns(tx, given, now);
     });
     for (const run of runs) maybePruneRuns(pool, run);
-    await deliver(runs);
+    announce(runs);
     return runs.length === PAGE;
   }
 
   /** @returns whether there may be more. */
-  async function dispatchRuns(scope: DispatchScope): Promise<boolean> {
+  async function recoverRuns(): Promise<boolean> {
     const now = clock();
     await followClock(now);
-    const found = await takeDueRuns(pool, new Date(now), PAGE, scope);
-    for (const { id: runId, connector, was } of found) {
-      if (was !== 'lost') continue;
+    const lost = await recoverLostRuns(pool, new Date(now), PAGE);
+    for (const { id: runId, connector } of lost) {
       metrics.repairs.inc({ kind: 'lost_run' });
-      log.warn({ runId, connector }, 'delivered a run again whose worker was lost');
+      log.warn({ runId, connector }, 'a run whose worker was lost waits for another one');
     }
-    await deliver(found.filter(({ was }) => was !== 'alive'));
-    return found.length === PAGE;
+    announce(lost);
+    return lost.length === PAGE;
+  }
+
+  /** A round that fails, and one that finds a page of them, leave the rest to the sweep. */
+  async function announceRetries(): Promise<void> {
+    const now = clock();
+    announce(await findDueRetries(pool, new Date(retriesAt), new Date(now), PAGE));
+    retriesAt = now;
+  }
+
+  /** Announces every connector again that has runs to be claimed. */
+  async function announceClaimable(): Promise<void> {
+    const at = new Date(clock());
+    const counts = await countClaimable(pool, { connectors, limit: concurrency, at });
+    if (counts.size > 0) await queues.announce(counts).catch(reportQueue);
   }
 
   /** Resumes the schedules whose pause is over, from the end of the pause on, however late this is. */
@@ -178,55 +185,21 @@ export function createDispatcher(deps: {
     }
   }
 
-  /** Makes every run due whose job was lost with the queue's data. */
-  async function recoverQueue(stopping: AbortSignal): Promise<void> {
-    if (performance.now() - checkedAt < LOSS_CHECK_MS) return;
-    await queues.afterDataLoss(async () => {
-      await queues.limitConcurrency();
-      for (let count = PAGE; count === PAGE;) {
-        if (stopping.aborted) return false;
-        count = await requeueAll(pool, new Date(clock()), PAGE);
-        metrics.repairs.inc({ kind: 'lost_job' }, count);
-      }
-      return true;
-    });
-    checkedAt = performance.now();
-  }
-
-  /** @throws Error while the queue is unavailable. */
-  async function prepareQueue(stopping: AbortSignal): Promise<void> {
-    await queues.ping();
-    if (!isLimited) await queues.limitConcurrency();
-    isLimited = true;
-    await recoverQueue(stopping);
-  }
-
-  async function dispatch(stopping: AbortSignal, scope: DispatchScope): Promise<void> {
-    if (scope === 'all') isHoldingBack = await freeHeldBackRuns(pool, new Date(clock()));
-    while (!stopping.aborted && (await dispatchRuns(scope)));
-    while (!stopping.aborted && (await dispatchSchedules(scope)));
-    while (!stopping.aborted && (await dispatchRings(scope)));
-  }
-
   /** A lease that ends only because the clock was set forward is renewed, so that its run is not taken for lost. */
   async function followClock(now: number): Promise<void> {
     const offset = now - performance.now();
     const isSetForward = offset - clockOffset > CLOCK_JUMP_MS;
     clockOffset = offset;
-    if (isSetForward) await renewLeases();
+    if (isSetForward) await deps.renewLeases();
   }
 
   async function round(stopping: AbortSignal): Promise<void> {
     const startedAt = clock();
     pauses.wake();
-    try {
-      await prepareQueue(stopping);
-    } catch (error) {
-      // Only what needs no queue is dispatched: what else becomes due meanwhile stays a row that is due.
-      await dispatch(stopping, 'pull');
-      throw error;
-    }
-    await dispatch(stopping, 'all');
+    while (!stopping.aborted && (await recoverRuns()));
+    await announceRetries();
+    while (!stopping.aborted && (await dispatchSchedules()));
+    while (!stopping.aborted && (await dispatchRings()));
     const next = await findNextDue(pool, new Date(startedAt));
     if (next !== undefined && !stopping.aborted) wakeAt(next);
   }
@@ -260,25 +233,35 @@ export function createDispatcher(deps: {
     },
   });
 
+  /** It goes on beside the rounds, which do not wait for the queue. */
+  const sweep = createPeriodicTask({
+    intervalMs: MAX_SLEEP_MS,
+    run: announceClaimable,
+    onError: (error) => {
+      report(error as Error);
+    },
+  });
+
   return {
     start(): void {
       rounds.start();
       rounds.wake();
+      sweep.start();
+      sweep.wake();
     },
     /** Dispatches what is due now. */
     run: rounds.run,
+    /** Announces what can be claimed now. */
+    sweep: sweep.run,
     /** Call this when something may be due now. */
     wake: rounds.wake,
-    /** Call this when a run has left the queue: a held-back run may be due. */
-    free(): void {
-      if (isHoldingBack) rounds.wake();
-    },
     /** Call this when something is due at `at`, epoch ms. */
     wakeAt,
     async stop(): Promise<void> {
       clearTimeout(timer);
       await rounds.stop();
       await pauses.stop();
+      await sweep.stop();
     },
   };
 }

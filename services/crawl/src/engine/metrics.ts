@@ -28,7 +28,7 @@ export function createCrawlMetrics(registry: Registry) {
     }),
     repairs: new Counter({
       name: 'platform_crawl_repairs_total',
-      help: 'Runs whose job or worker was lost and that were delivered again, and cancelled tasks.',
+      help: 'Runs whose worker was lost and that wait for another one, and cancelled tasks.',
       labelNames: ['kind'],
       registers,
     }),
@@ -36,7 +36,7 @@ export function createCrawlMetrics(registry: Registry) {
   // A counter must exist before its first event: otherwise Prometheus sees no increase.
   for (const connector of connectors)
     for (const policy of missedRunPolicies) metrics.missed.inc({ connector, policy }, 0);
-  for (const kind of ['lost_job', 'lost_run', 'cancelled_task']) metrics.repairs.inc({ kind }, 0);
+  for (const kind of ['lost_run', 'cancelled_task']) metrics.repairs.inc({ kind }, 0);
   return metrics;
 }
 
@@ -70,7 +70,7 @@ export function registerBacklog(registry: Registry, read: () => Promise<Backlog>
   });
   const overdue = new Gauge({
     name: 'platform_crawl_overdue_schedules',
-    help: 'Runs of schedules that have not started in time, counted up to a thousand. The same on every replica.',
+    help: 'Runs of schedules that have not started in time, counted up to a thousand of each connector type. The same on every replica.',
     registers,
     async collect() {
       const backlog = await readOnce();

@@ -1,10 +1,9 @@
-import { createSyncEvent } from '@platform/events';
+import { type Connector, createSyncEvent } from '@platform/events';
 import { type Clock, createBatcher, currentTraceparent, inTransaction } from '@platform/service-kit';
 import type pg from 'pg';
+import { type ClaimedRow, claimRuns } from '../db/claim-runs.js';
 import {
-  type ClaimedRow,
   type CompletedRun,
-  claimRuns,
   completeRuns,
   failRun,
   markHandedBack,
@@ -30,10 +29,10 @@ import type { EndpointUnavailable } from './tasks/task.js';
 export type Failure = 'retry' | 'failed' | 'void';
 
 /**
- * Runs to claim or complete while a batch is written form the next batch. There are two at a time, so that a batch that
- * waits for a locked row delays only its own.
+ * Runs to claim or complete while a batch is written form the next batch. Of those to complete, there are two at a time,
+ * so that a batch that waits for a locked row delays only its own. Claims skip such rows, and wait for one another.
  */
-const BATCH = { maxBatch: 100, maxInFlight: 2, maxWaitMs: 20 } as const;
+const BATCH = { maxBatch: 100, maxWaitMs: 20 } as const;
 
 const MAX_REASON_LENGTH = 2_000;
 
@@ -57,24 +56,31 @@ export function createRunLifecycle(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
   readonly times: RunTimes;
+  /** The most active runs of a connector, over all replicas (CRAWL-24). */
+  readonly concurrency: number;
   /** After so many failed runs of a connector in a row, administrators are mailed. */
   readonly failingAfter: number;
   /** Called after each commit that stored an event in the outbox. */
   readonly onEvent: () => void;
 }) {
-  const { pool, clock, times, failingAfter, onEvent } = deps;
+  const { pool, clock, times, concurrency, failingAfter, onEvent } = deps;
 
   let calls = 0;
-  /** Two deliveries of the same run must not share a claim. */
+  /** Two claims, and two ends of a run, are never the same. */
   const toKey = (): string => String((calls += 1));
 
-  const claim = createBatcher<RunClaim & Pick<ClaimedRow, 'lease'>, ClaimedRow | undefined>({
+  const claim = createBatcher<Connector, ClaimedRow | undefined>({
     toKey,
-    load(runs) {
+    load(connectors) {
       const now = clock();
-      return claimRuns(pool, runs, { at: new Date(now), leaseUntil: new Date(now + times.leaseMs) });
+      return claimRuns(
+        pool,
+        connectors.map((connector) => ({ connector, lease: createLease() })),
+        { at: new Date(now), leaseUntil: new Date(now + times.leaseMs), limit: concurrency },
+      );
     },
     ...BATCH,
+    maxInFlight: 1,
   });
 
   const completeOne = async (db: Db, run: CompletedRun): Promise<boolean> =>
@@ -84,6 +90,7 @@ export function createRunLifecycle(deps: {
     toKey,
     load: (runs) => completeRuns(pool, runs, new Date(clock())),
     ...BATCH,
+    maxInFlight: 2,
   });
 
   /** @param write - the statement that ends the run; resolves with whether the claim was valid. */
@@ -179,10 +186,13 @@ export function createRunLifecycle(deps: {
   }
 
   return {
-    /** Claims the run of a job. @returns undefined when the job has nothing to do. */
-    async claim({ id, claimCount }: RunClaim): Promise<ClaimedRow | undefined> {
-      const run = await claim({ id, claimCount, lease: createLease() });
-      return run && checkClaimed(run);
+    /** Claims the next run of a connector that is to be done. @returns undefined when there is none, or no free place. */
+    async claim(connector: Connector): Promise<ClaimedRow | undefined> {
+      for (;;) {
+        const run = await claim(connector);
+        const checked = run && (await checkClaimed(run));
+        if (!run || checked) return checked;
+      }
     },
     checkClaimed,
     complete,

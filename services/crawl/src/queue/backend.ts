@@ -3,19 +3,15 @@ import { DEFAULT_SCHEMA, Queue, type QueueOptions, Worker, type WorkerOptions } 
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { createErrorReporter } from './error-reporter.js';
-import type { CrawlJob, CrawlJobData } from './job.js';
-import { createThrottledBackend, throttledPool } from './throttled-backend.js';
+import { createCheckedBackend, throttledPool } from './throttled-backend.js';
 
-export type CrawlQueue = Pick<
-  Queue<CrawlJobData>,
-  'addBulk' | 'close' | 'getJobState' | 'setGlobalConcurrency' | 'waitUntilReady'
-> &
+export type CrawlQueue = Pick<Queue, 'addBulk' | 'close' | 'getWaitingCount' | 'waitUntilReady'> &
   ErrorSource;
-export type CrawlWorker = Pick<Worker<CrawlJobData>, 'close'> & ErrorSource;
+export type CrawlWorker = Pick<Worker, 'close'> & ErrorSource;
 interface ErrorSource {
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
-export type Processor = (job: CrawlJob) => Promise<unknown>;
+export type Processor = () => Promise<unknown>;
 
 /** The place where BullMQ keeps the queues: Redis or PostgreSQL. */
 export interface QueueBackend {
@@ -23,15 +19,6 @@ export interface QueueBackend {
   connect(): Promise<void>;
   /** Rejects while the backend is unavailable. */
   ping(): Promise<unknown>;
-  /** Whether jobs can be lost while the rows remain: by a flush, a restart or a failover. */
-  readonly isVolatile: boolean;
-  /**
-   * Calls `rebuild` when the backend's data is not that of the last complete rebuild.
-   *
-   * @param rebuild - resolves with whether it is complete; if not, it is called again the next time.
-   * @returns whether it was called.
-   */
-  afterDataLoss(rebuild: () => Promise<boolean>): Promise<boolean>;
   queue(name: string, options: Omit<QueueOptions, 'connection'>): CrawlQueue;
   worker(name: string, processor: Processor, options: Omit<WorkerOptions, 'connection'>): CrawlWorker;
   close(): Promise<void>;
@@ -39,10 +26,6 @@ export interface QueueBackend {
 
 const PREFIX = 'crawl';
 const COMMAND_TIMEOUT_MS = 1_500;
-/** Holds the id of the server that the queues were last rebuilt on. A flush removes it; a restart changes the id of the server. */
-const COMPARED_KEY = `${PREFIX}:compared-on`;
-
-const getServerId = (info: string): string => /^run_id:(\w+)/m.exec(info)?.[1] ?? 'unknown';
 
 function createRedisBackend(redisUrl: string, log: Logger): QueueBackend {
   const retryStrategy = (times: number) => Math.min(times * 100, 1_000);
@@ -69,23 +52,15 @@ function createRedisBackend(redisUrl: string, log: Logger): QueueBackend {
   return {
     connect: () => connected,
     ping: () => forQueues.ping(),
-    isVolatile: true,
-    async afterDataLoss(rebuild) {
-      const [info, comparedOn] = await Promise.all([forQueues.info('server'), forQueues.get(COMPARED_KEY)]);
-      const serverId = getServerId(info);
-      if (comparedOn === serverId) return false;
-      if (await rebuild()) await forQueues.set(COMPARED_KEY, serverId);
-      return true;
-    },
     queue: (name, options) =>
-      new Queue<CrawlJobData>(name, {
+      new Queue(name, {
         ...options,
         connection: forQueues,
         prefix: PREFIX,
         skipWaitingForReady: true,
       }),
     worker: (name, processor, options) =>
-      new Worker<CrawlJobData>(name, processor, {
+      new Worker(name, processor, {
         ...options,
         connection: workersConnection(),
         prefix: PREFIX,
@@ -122,12 +97,9 @@ function createPostgresBackend(databaseUrl: string, maxWorkers: number, log: Log
     // The pool connects when it is used.
     connect: () => Promise.resolve(),
     ping: () => pool.query('select 1'),
-    // The jobs are lost, and restored, together with the rows.
-    isVolatile: false,
-    afterDataLoss: () => Promise.resolve(false),
-    queue: (name, options) => new Queue(name, { ...options, connection }, createThrottledBackend),
+    queue: (name, options) => new Queue(name, { ...options, connection }, createCheckedBackend),
     worker: (name, processor, options) =>
-      new Worker(name, processor, { ...options, connection }, createThrottledBackend),
+      new Worker(name, processor, { ...options, connection }, createCheckedBackend),
     close: () => pool.end(),
   };
 }

@@ -1,22 +1,14 @@
-import { type Connector, connectors } from '@platform/events';
-import { currentTraceparent, dependencyUnavailable, type Logger } from '@platform/service-kit';
+import type { Connector } from '@platform/events';
+import { dependencyUnavailable, type Logger } from '@platform/service-kit';
 import { toQueueName } from '../domain/connectors.js';
-import type { DueRun } from '../db/runs.js';
 import type { CrawlQueue, QueueBackend } from './backend.js';
 import { createErrorReporter } from './error-reporter.js';
-import { type CrawlJobData, toJobId } from './job.js';
 
 /**
- * Each delivery of a run is one job: a retry is another one. Jobs have no priority: they start in the order in which the
- * runs became due. BullMQ's priority is strict over a whole queue, which all organisations share, so those with priority 1
- * could delay the others forever. The queue keeps the last 10 jobs of each outcome (CRAWL-27); the runs table keeps more.
+ * A job is a wake-up: its queue says which connector has work, and it has no data. It leaves nothing behind, as the history
+ * is that of the runs; and it is not repeated, as whoever misses it is woken again.
  */
-const jobOptions = { attempts: 1, removeOnComplete: { count: 10 }, removeOnFail: { count: 10 } } as const;
-
-function getTraceContext(): Pick<CrawlJobData, 'traceparent'> {
-  const traceparent = currentTraceparent();
-  return traceparent === undefined ? {} : { traceparent };
-}
+const jobOptions = { attempts: 1, removeOnComplete: true, removeOnFail: true } as const;
 
 /** Calls BullMQ; any failure becomes a 503. */
 async function callQueue<T>(call: () => Promise<T>): Promise<T> {
@@ -29,7 +21,7 @@ async function callQueue<T>(call: () => Promise<T>): Promise<T> {
 
 export function openQueues(deps: {
   readonly queueBackend: QueueBackend;
-  /** The most active runs of a queue, over all replicas. */
+  /** The most active runs of a queue, over all replicas: more jobs would find no place. */
   readonly concurrency: number;
   readonly log: Logger;
 }) {
@@ -50,49 +42,25 @@ export function openQueues(deps: {
     return queue;
   }
 
-  async function setConcurrency(limited: Iterable<Connector>): Promise<void> {
-    await Promise.all(
-      Array.from(limited, async (connector) => {
-        await getQueue(connector).setGlobalConcurrency(concurrency);
-      }),
-    );
+  async function announceOne(connector: Connector, runs: number): Promise<void> {
+    const queue = getQueue(connector);
+    // A job that waits will find these runs, too, as they were stored before.
+    const missing = Math.min(runs, concurrency) - (await queue.getWaitingCount());
+    if (missing <= 0) return;
+    const job = { name: toQueueName(connector), data: {}, opts: jobOptions };
+    await queue.addBulk(Array.from({ length: missing }, () => job));
   }
 
-  /** Sets the limits that a flush can have removed, before any job of these queues is added. */
-  const limit = async (limited: Iterable<Connector>): Promise<void> => {
-    if (queueBackend.isVolatile) await setConcurrency(limited);
-  };
-
   return {
-    /** Adds the jobs of runs, in their order; a job that a queue has already is not added again. */
-    add: (runs: readonly DueRun[]): Promise<void> =>
+    /**
+     * Wakes as many workers of each connector as it has runs to be claimed. Call it after the commit that stored them.
+     *
+     * @throws AppError 503 while the backend is unavailable.
+     */
+    announce: (counts: ReadonlyMap<Connector, number>): Promise<void> =>
       callQueue(async () => {
-        const named = [...new Set(runs.map(({ connector }) => connector))];
-        await Promise.all([
-          limit(named),
-          ...named.map((connector) =>
-            getQueue(connector).addBulk(
-              runs
-                .filter((run) => run.connector === connector)
-                .map(({ id, orgId, claimCount }) => ({
-                  name: toQueueName(connector),
-                  data: { orgId, connector, runId: id, claimCount, ...getTraceContext() },
-                  opts: { ...jobOptions, jobId: toJobId({ id, claimCount }) },
-                })),
-            ),
-          ),
-        ]);
+        await Promise.all(Array.from(counts, ([connector, runs]) => announceOne(connector, runs)));
       }),
-
-    /** Returns BullMQ's state of a job, `unknown` when there is none. */
-    jobState: (connector: Connector, jobId: string): Promise<string> =>
-      callQueue(() => getQueue(connector).getJobState(jobId)),
-
-    /** Sets the limit of CRAWL-24, which holds over all replicas together. */
-    limitConcurrency: (): Promise<void> => callQueue(() => setConcurrency(connectors)),
-
-    /** See {@link QueueBackend.afterDataLoss}. */
-    afterDataLoss: (rebuild: () => Promise<boolean>): Promise<boolean> => queueBackend.afterDataLoss(rebuild),
     ping: (): Promise<unknown> => callQueue(() => queueBackend.ping()),
     async close(): Promise<void> {
       await Promise.all([...queues.values()].map((queue) => queue.close()));
@@ -100,8 +68,5 @@ export function openQueues(deps: {
   };
 }
 
-/**
- * The jobs of all connectors; each connector type has its own queue. Everything fails with 503 while the backend is
- * unavailable.
- */
+/** The wake-ups of all connectors; each connector type has its own queue. */
 export type CrawlQueues = ReturnType<typeof openQueues>;

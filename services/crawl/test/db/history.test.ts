@@ -42,13 +42,13 @@ describe('the history of runs', () => {
     expect(await countByState(orgId)).toEqual({ failed: 3, skipped: 200 });
   });
 
-  it('keeps the newest 200 runs that were not skipped', async () => {
+  it('keeps the newest 200 runs of each outcome (CRAWL-27)', async () => {
     const orgId = randomUUID();
-    await insertRuns(orgId, 'failed', 150);
-    await insertRuns(orgId, 'completed', 120);
-    await insertRuns(orgId, 'skipped', 10);
+    await insertRuns(orgId, 'failed', 210);
+    await insertRuns(orgId, 'completed', 250);
+    await insertRuns(orgId, 'aborted', 10);
     for (let time = 0; time < 5; time += 1) await pruneRuns(rows.pool, filesOf(orgId), 200);
-    expect(await countByState(orgId)).toEqual({ failed: 80, completed: 120, skipped: 10 });
+    expect(await countByState(orgId)).toEqual({ failed: 200, completed: 200, aborted: 10 });
   });
 
   it('keeps the runs of other connectors and organisations, and is pruned at random after a run', async () => {

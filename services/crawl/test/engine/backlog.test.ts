@@ -39,17 +39,19 @@ describe('the backlog', () => {
       at: new Date(at + 70_000),
       requestId: 'r',
       mode: undefined,
+      traceparent: undefined,
     };
     await insertRequestedRun(rows.pool, { ...requested, requestedBy: { id: orgId, name: 'Ada' } }, null);
     expect(await read(100)).toMatchObject({ oldestAgeSeconds: 30, overdue: 1 });
   });
 
   it('is exposed as metrics, and the counter of missed runs begins at zero', async () => {
+    await rows.scheduleDaily();
     const registry = new Registry();
     createCrawlMetrics(registry);
     registerBacklog(registry, () => read(100));
     const text = await registry.metrics();
-    expect(text).toContain('platform_crawl_queue_oldest_age_seconds 30');
+    expect(text).toContain('platform_crawl_queue_oldest_age_seconds 100');
     expect(text).toContain('platform_crawl_overdue_schedules 1');
     for (const connector of connectors)
       expect(text).toContain(

@@ -170,7 +170,7 @@ describe('the ends of runs', () => {
     const skipMinutes = async (minutes: readonly number[]) => {
       for (const minute of minutes) {
         rows.now = at + minute * 60_000;
-        await schedule.deliver();
+        await schedule.dispatch();
       }
     };
     const cancel = async (claim: Awaited<ReturnType<typeof schedule.claim>>) =>
@@ -197,6 +197,7 @@ describe('the ends of runs', () => {
   });
 
   it('and everything else that is reported fit their contracts', async () => {
+    await rows.scheduleDaily();
     await recordCommand(rows.pool, 'crawl after-restore', new Date(rows.now));
     const { rows: facts } = await rows.pool.query<{ type: string; at: Date }>(
       'select id, org_id as "orgId", type, data, created_at as at from facts',

@@ -1,6 +1,6 @@
 import type { SyncEvent } from '@platform/events';
 import { DAY_MS } from '@platform/service-kit';
-import type { ClaimedRow } from '../../src/db/claimed-runs.js';
+import type { ClaimedRow } from '../../src/db/claim-runs.js';
 import { findWork, renewWork } from '../../src/db/work.js';
 import { ENDPOINT_HOLDER, hashLease } from '../../src/domain/lease.js';
 import { at, useRunRows } from '../support/run-rows.js';

@@ -19,14 +19,14 @@ describe('races of a run', () => {
   const rows = useRunRows();
 
   it('no run is made while a pause is being committed, nor after it', async () => {
-    const { id, deliver } = await rows.scheduleOnce();
+    const { id, dispatch } = await rows.scheduleOnce();
     const pausing = await rows.pool.connect();
     await pausing.query('begin');
     await pausing.query(`update schedules set state = 'paused', next_run_at = null where id = $1`, [id]);
-    expect(await deliver()).toBeUndefined();
+    expect(await dispatch()).toBeUndefined();
     await pausing.query('commit');
     pausing.release();
-    expect(await deliver()).toBeUndefined();
+    expect(await dispatch()).toBeUndefined();
     expect(await rows.getRuns(id)).toEqual([]);
   });
 
@@ -98,17 +98,15 @@ describe('races of a run', () => {
     expect(await findSchedule(rows.pool, key)).toBeUndefined();
   });
 
-  it('a run whose lease is held is neither claimed by another worker nor delivered again, until the last heartbeat expires', async () => {
-    const { deliver, claim } = await rows.scheduleDaily();
-    const delivery = await deliver();
-    if (!delivery) throw new Error('not delivered');
-    const run = expectClaimed(await rows.newLifecycle().claim(delivery));
+  it('a run whose lease is held is not claimed by another worker until the last heartbeat expires', async () => {
+    const { dispatch, claim } = await rows.scheduleDaily();
+    const run = await claim();
     rows.now += times.leaseMs - 1;
-    expect(await rows.newLifecycle().claim(delivery)).toBeUndefined();
+    expect(await rows.newLifecycle().claim('files_1')).toBeUndefined();
     const renewedUntil = at + 2 * times.leaseMs;
     await renewLeases(rows.pool, [run], new Date(renewedUntil));
     rows.now = renewedUntil - 1;
-    expect(await deliver()).toBeUndefined();
+    expect(await dispatch()).toBeUndefined();
     rows.now = renewedUntil;
     expect(await claim()).toMatchObject({ id: run.id, claimCount: 2 });
   });
@@ -151,55 +149,35 @@ describe('races of a run', () => {
     expect(await rows.getCount(orgId)).toEqual({ completed: 1, events: 1 });
   });
 
-  it.each([
-    ['the valid one first', [1, 0]],
-    ['the valid one last', [0, 1]],
-    ['twice the valid one', [1, 1]],
-  ])(
-    'of two deliveries of a run at the same time, %s, one claims it and completes it',
-    async (_order, counts) => {
-      const { deliver, claim } = await rows.scheduleMinutely();
-      const first = await claim();
-      await rows.newLifecycle().handBack(first);
-      expect(await deliver()).toMatchObject({ id: first.id, claimCount: 1 });
-      const lifecycle = rows.newLifecycle();
-      const claimed = await Promise.all(
-        counts.map((claimCount) => lifecycle.claim({ id: first.id, claimCount })),
-      );
-      const [run, ...others] = claimed.filter((one) => one !== undefined);
-      expect([run?.claimCount, others]).toEqual([2, []]);
-      const second = expectClaimed(run);
-      const ends = counts.map((count) => lifecycle.complete({ ...second, claimCount: count + 1 }));
-      expect((await Promise.all(ends)).filter(Boolean)).toHaveLength(1);
-      const { rows: events } = await rows.pool.query<{ is_its: boolean }>(
-        `select event_id = (select event_id from runs where id = $1) as is_its from outbox.events where cause = $1::text`,
-        [first.id],
-      );
-      expect(events).toEqual([{ is_its: true }]);
-    },
-  );
+  it('of any number of jobs of a connector that has one run, on two replicas, one claims it and completes it', async () => {
+    const { dispatch } = await rows.scheduleMinutely();
+    await dispatch();
+    const replicas = [rows.newLifecycle(), rows.newLifecycle()];
+    const jobs = [...replicas, ...replicas, ...replicas];
+    const claimed = await Promise.all(jobs.map((lifecycle) => lifecycle.claim('files_1')));
+    const [run, ...others] = claimed.filter((one) => one !== undefined);
+    expect([run?.claimCount, others]).toEqual([1, []]);
+    const first = expectClaimed(run);
+    const ends = jobs.map((lifecycle, index) =>
+      lifecycle.complete({ ...first, claimCount: 1 + (index % 2) }),
+    );
+    expect((await Promise.all(ends)).filter(Boolean)).toHaveLength(1);
+    const { rows: events } = await rows.pool.query<{ is_its: boolean }>(
+      `select event_id = (select event_id from runs where id = $1) as is_its from outbox.events where cause = $1::text`,
+      [first.id],
+    );
+    expect(events).toEqual([{ is_its: true }]);
+  });
 
   it('a run whose workers keep vanishing fails', async () => {
-    const { id, claim, deliver } = await rows.scheduleDaily();
+    const { id, claim, dispatch } = await rows.scheduleDaily();
     for (let count = 0; count < 4; count += 1) {
       await claim();
       rows.now += times.leaseMs + 1;
     }
-    const delivery = await deliver();
-    expect(delivery && (await rows.newLifecycle().claim(delivery))).toBeUndefined();
+    await dispatch();
+    expect(await rows.newLifecycle().claim('files_1')).toBeUndefined();
     expect(await rows.getRuns(id)).toEqual([{ state: 'failed', reason: 'Lost its worker 4 times' }]);
-  });
-
-  it('a lost queue does not count as a lost worker', async () => {
-    const { deliver, claim } = await rows.scheduleDaily();
-    const ids: (string | undefined)[] = [];
-    // The job is delivered again each time that it was not claimed for long enough.
-    for (let waitMs = 60_000; ids.length < 6; waitMs *= 2) {
-      ids.push((await deliver())?.id);
-      rows.now += waitMs;
-    }
-    expect(new Set(ids).size).toBe(1);
-    expect(await claim()).toMatchObject({ id: ids[0], recoveries: 0 });
   });
 
   it('repeating a write whose result was lost does not affect the worker that has claimed the run since', async () => {

@@ -1,6 +1,6 @@
 import { createLogger } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
-import type { ClaimedRow } from '../../src/db/claimed-runs.js';
+import type { ClaimedRow } from '../../src/db/claim-runs.js';
 import { runTask } from '../../src/engine/run-task.js';
 import { type Task, RunStopped } from '../../src/engine/tasks/task.js';
 
@@ -24,6 +24,7 @@ function run(task: Task, unavailableForMs: number, saved: number[] = []): Promis
       activeRuns: {
         add: () => new AbortController(),
         remove: () => undefined,
+        isStopped: () => false,
         stopAll: () => undefined,
         renew: () => Promise.resolve(),
         start: () => undefined,

@@ -3,7 +3,8 @@ import { waitFor } from '@platform/testing';
 import { Registry } from 'prom-client';
 import { Agent } from 'undici';
 import { cancelRun } from '../../src/db/cancel-run.js';
-import { type ClaimedRow, saveTaskLocation } from '../../src/db/claimed-runs.js';
+import type { ClaimedRow } from '../../src/db/claim-runs.js';
+import { saveTaskLocation } from '../../src/db/claimed-runs.js';
 import { pauseSchedule, removeSchedules } from '../../src/db/schedules.js';
 import { createCrawlMetrics } from '../../src/engine/metrics.js';
 import { createTaskCancellations } from '../../src/engine/task-cancellations.job.js';
@@ -115,13 +116,13 @@ describe('the remote task of an attempt that ended without a report from its end
   });
 
   it('is cancelled when the workers of its run keep vanishing', async () => {
-    const { claim, deliver } = await rows.scheduleDaily('endpoint');
+    const { claim, dispatch } = await rows.scheduleDaily('endpoint');
     for (let count = 0; count < 4; count += 1) {
       await saveLocation(await claim());
       rows.now += times.leaseMs + 1;
     }
-    const delivery = await deliver();
-    expect(delivery && (await rows.newLifecycle().claim(delivery))).toBeUndefined();
+    await dispatch();
+    expect(await rows.newLifecycle().claim('files_1')).toBeUndefined();
     await cancelTasks();
     expect(getCancellations()).toEqual(['DELETE /tasks/7']);
   });

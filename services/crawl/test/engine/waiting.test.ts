@@ -19,14 +19,14 @@ describe('a run whose endpoint is unavailable', () => {
   }
 
   it('retries the same attempt with growing delays', async () => {
-    const { id, claim, deliver } = await rows.scheduleDaily();
+    const { id, claim, dispatch } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
     const pauses: number[] = [];
     for (let time = 0; time < 6; time += 1) {
       const run = await claim();
       expect(run.attempts).toBe(1);
       expect(await lifecycle.postpone(run, unavailable())).toBe('postponed');
-      expect(await deliver()).toBeUndefined();
+      expect(await dispatch()).toBeUndefined();
       const pause = await getPause(id);
       pauses.push(pause);
       rows.now += pause;

@@ -2,13 +2,12 @@ import { HOUR_MS } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
 import { onceIn } from '../support/crawls.js';
 import { toKeys, useEndpointRuns } from '../support/endpoint-runs.js';
-import { describeEachBackend } from '../support/platform.js';
 
 const hourly = { scheduleType: 'hourly', minute: 7 };
 const regular = ['wiki_1', 'db_1', 'chat_1'] as const;
 
-describeEachBackend('a wall clock that is set on %s', (backend) => {
-  const runs = useEndpointRuns(backend, { env: { ROLE: 'api' } });
+describe('a wall clock that is set', () => {
+  const runs = useEndpointRuns('postgres', { env: { ROLE: 'api' } });
   const { crawls } = runs;
 
   const getNext = async (connector: string) =>

@@ -3,17 +3,16 @@ import { waitFor } from '@platform/testing';
 import { onceIn } from '../support/crawls.js';
 import { json } from '../support/endpoint.js';
 import { useEndpointRuns } from '../support/endpoint-runs.js';
-import { describeEachBackend } from '../support/platform.js';
 
 /** The endpoint fails the orders of these, whose runs then wait for the next attempt. */
 const failing: readonly Connector[] = ['files_2', 'mail_2', 'db_1'];
 /** The endpoint is unavailable to these, whose runs are then postponed. */
 const postponed: readonly Connector[] = ['files_3', 'chat_1'];
 
-describeEachBackend('stopping runs on %s', (backend) => {
+describe('stopping runs', () => {
   // A retry is delayed for longer than the test takes, and no lease expires.
   const env = { RETRY_DELAY_MS: '600000', STALLED_INTERVAL_MS: '30000' };
-  const runs = useEndpointRuns(backend, { isOfAll: true, env });
+  const runs = useEndpointRuns('postgres', { isOfAll: true, env });
   const { crawls } = runs;
   const post = (path: string) => runs.platform.call('POST', path);
 

@@ -3,15 +3,15 @@ import { waitFor } from '@platform/testing';
 import { daily } from '../support/crawls.js';
 import { json } from '../support/endpoint.js';
 import { useEndpointRuns } from '../support/endpoint-runs.js';
-import { describeEachBackend, type Organisation } from '../support/platform.js';
+import type { Organisation } from '../support/platform.js';
 
 /** The number of runs of a queue that may be active at once. */
 const LIMIT = 2;
 
-describeEachBackend('the queue of many organisations on %s', (backend) => {
+describe('the queue of many organisations', () => {
   // No lease expires, after which an order would be sent again.
   const env = { QUEUE_CONCURRENCY: String(LIMIT), STALLED_INTERVAL_MS: '30000' };
-  const runs = useEndpointRuns(backend, { env });
+  const runs = useEndpointRuns('postgres', { env });
   let organisations: Organisation[];
   const workers = new Map<Organisation, object>();
   beforeAll(async () => {

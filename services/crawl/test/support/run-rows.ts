@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import type { Connector } from '@platform/events';
 import { createLogger } from '@platform/service-kit';
 import { type TestDatabase, waitFor } from '@platform/testing';
 import pg from 'pg';
 import { Registry } from 'prom-client';
-import type { ClaimedRow } from '../../src/db/claimed-runs.js';
-import type { DueRun } from '../../src/db/runs.js';
+import type { ClaimedRow } from '../../src/db/claim-runs.js';
+import type { NewRun } from '../../src/db/runs.js';
 import type { NewSchedule } from '../../src/db/schedules.js';
 import type { Actor } from '../../src/domain/act.js';
 import type { InstanceKey } from '../../src/domain/instance-key.js';
@@ -25,6 +26,8 @@ export const times = {
   overdueGraceMs: 60_000,
   endpointGraceMs: 90_000,
 };
+/** The most active runs of a connector. */
+export const LIMIT = 5;
 
 /** Names the connector that has the schedules of these tests. */
 export const filesOf = (orgId: string): InstanceKey => ({ orgId, connector: 'files_1', instance: 'default' });
@@ -83,7 +86,10 @@ export function useRunRows() {
     await pool.end();
     await database.drop();
   });
-  beforeEach(() => (rows.now = at));
+  beforeEach(async () => {
+    rows.now = at;
+    await pool.query('truncate schedules, runs, connector_states, org_statistics, outbox.events cascade');
+  });
 
   async function insertEndpoint(orgId: string): Promise<string> {
     const id = randomUUID();
@@ -108,54 +114,64 @@ export function useRunRows() {
         worker, endpointId,
       ],
     );
-    /** Dispatches what is due. Returns the delivery of the schedule's run, if there is one. */
-    const deliver = async () => (await dispatch()).find((run) => run.orgId === orgId);
+    /** Dispatches what is due. Returns the schedule's run, if it waits to be claimed. */
+    const dispatchOwn = async () => {
+      await dispatch();
+      const found = await pool.query<{ id: string }>(
+        `select id from runs where schedule_id = $1 and (state = 'waiting' or state = 'retrying' and due_at <= $2)`,
+        [id, new Date(rows.now)],
+      );
+      return found.rows[0];
+    };
     return {
       id,
       orgId,
       endpointId,
       connector: 'files_1',
-      deliver,
-      /** Delivers the run and claims it. */
-      claim: async () => expectClaimed(await rows.newLifecycle().claim(expectDelivered(await deliver()))),
+      dispatch: dispatchOwn,
+      /** Dispatches what is due, and claims the next run, which has to be that of the schedule. */
+      claim: async () => {
+        await dispatch();
+        const run = expectClaimed(await rows.newLifecycle().claim('files_1'));
+        expect(run.scheduleId).toBe(id);
+        return run;
+      },
     } as const;
   }
-  function expectDelivered(run: DueRun | undefined): DueRun {
-    if (!run) throw new Error('not delivered');
-    return run;
-  }
   /**
-   * Dispatches what is due. Returns the runs that were delivered, in order.
+   * Does a round of the dispatcher, or its sweep. Returns the number of runs that were announced to the queue, by connector,
+   * and the runs for workers that pull.
    *
-   * @param isQueueAway - the queue answers nothing.
+   * @param isQueueAway - the queue is unavailable.
    */
-  async function dispatch(isQueueAway = false): Promise<DueRun[]> {
-    const delivered: DueRun[] = [];
-    const done = () => Promise.resolve();
+  async function dispatch(isQueueAway = false, what: 'run' | 'sweep' = 'run') {
+    const announced = new Map<Connector, number>();
+    const pulled: NewRun[] = [];
     const dispatcher = createDispatcher({
       pool,
       queues: {
-        add: async (runs) => void delivered.push(...(await Promise.resolve(runs))),
-        ping: () => (isQueueAway ? Promise.reject(new Error('The queue is unavailable')) : done()),
-        limitConcurrency: done,
-        afterDataLoss: () => Promise.resolve(false),
+        announce(counts) {
+          if (isQueueAway) return Promise.reject(new Error('The queue is unavailable'));
+          for (const [connector, count] of counts)
+            announced.set(connector, (announced.get(connector) ?? 0) + count);
+          return Promise.resolve();
+        },
       },
       clock: () => rows.now,
       metrics,
       log: createLogger('test', 'silent'),
+      concurrency: LIMIT,
       overdueGraceMs: times.overdueGraceMs,
       misfireGraceMs: times.misfireGraceMs,
       renewLeases: async () => undefined,
-      onClaimable: (runs) => void delivered.push(...runs),
+      onClaimable: (runs) => void pulled.push(...runs),
     });
     try {
-      const round = dispatcher.run();
-      if (isQueueAway) await expect(round).rejects.toThrow('The queue is unavailable');
-      else await round;
+      await dispatcher[what]();
     } finally {
       await dispatcher.stop();
     }
-    return delivered;
+    return { announced, pulled };
   }
   const rows = {
     /** The time of the clock, in epoch ms. */
@@ -170,10 +186,13 @@ export function useRunRows() {
         pool,
         clock: () => rows.now,
         times,
+        concurrency: LIMIT,
         failingAfter: 3,
         onEvent: () => undefined,
       }),
     dispatch,
+    /** Returns what the sweep announces. */
+    sweep: async () => (await dispatch(false, 'sweep')).announced,
     scheduleOnce(more: object = {}) {
       const scheduledTime = new Date(at).toISOString();
       return insertSchedule({ scheduleType: 'once', scheduledTime, ...more });

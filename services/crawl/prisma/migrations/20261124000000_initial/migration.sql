@@ -137,12 +137,9 @@ create table runs (
   progress smallint default 0 not null,
   reason text,
   event_id uuid,
-  -- When the dispatcher next looks at a run in progress. Waiting or retrying: it is due then or, once it is in the queue,
-  -- enqueued again in case its job was lost. Active: the lease of the claim expires, unless a heartbeat renewed it. Null in
-  -- progress: held back until the organisation's other run of the connector leaves the queue.
+  -- Waiting: its place in the line of its connector. Retrying: when the next attempt is due. Active: when the claim expires,
+  -- unless a heartbeat renewed it.
   due_at timestamptz(3),
-  -- Whether a job of the run was added to the queue since it became due.
-  is_queued boolean default false not null,
   -- How often the run was claimed: a worker whose claim has another number has lost it.
   claim_count integer default 0 not null,
   -- Until when the lease was renewed. No index may name it, so that a renewal is a HOT update.
@@ -178,10 +175,12 @@ create table runs (
 create index runs_history on runs (org_id, connector, instance, id desc);
 -- One run per instance of a connector at a time.
 create unique index runs_in_progress on runs (org_id, connector, instance) where state in ('waiting', 'active', 'retrying');
--- What the dispatcher reads.
-create index runs_due on runs (due_at) where state in ('waiting', 'active', 'retrying');
--- Runs that are held back, by organisation and connector.
-create index runs_held_back on runs (org_id, connector, id) where due_at is null and state in ('waiting', 'retrying');
+-- What the dispatcher reads: claims that expire, and attempts that become due.
+create index runs_claimed on runs (due_at) where state = 'active';
+create index runs_retrying on runs (due_at) where state = 'retrying';
+-- What a claim of the service's workers reads: the places of a connector that are taken, and its line.
+create index runs_places on runs (connector) where state = 'active' and worker <> 'pull';
+create index runs_line on runs (connector, due_at, id) where state in ('waiting', 'retrying') and worker <> 'pull';
 -- What a worker that claims runs through the API reads.
 create index runs_claimable on runs (org_id, due_at) where state in ('waiting', 'retrying') and worker = 'pull';
 -- The same time never runs twice.

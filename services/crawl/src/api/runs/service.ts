@@ -1,5 +1,5 @@
 import { findEvent } from '@platform/events';
-import { type Clock, type ListPage, readListPage } from '@platform/service-kit';
+import { type Clock, currentTraceparent, type ListPage, readListPage } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { Actor } from '../../domain/act.js';
@@ -9,16 +9,14 @@ import type { Prisma } from '../../db/prisma.js';
 import { maybePruneRuns } from '../../db/prune-runs.js';
 import { countRuns, findRun, findRunLog, findRuns, type RunHistoryRow } from '../../db/run-history.js';
 import {
-  type DueRun,
   hasRunInProgress,
   insertRequestedRun,
+  type NewRun,
   type RequestedRun as RequestedRunRow,
-  withdrawRun,
 } from '../../db/runs.js';
 import { findSchedule } from '../../db/schedules.js';
 import { addCounters, type Counters } from '../../domain/counters.js';
 import type { InstanceKey, RunKey } from '../../domain/instance-key.js';
-import type { CrawlQueues } from '../../queue/queues.js';
 import { runInProgress } from '../schedules/errors.js';
 import { runEnded, runNotFound, schedulePaused } from './errors.js';
 import type { Attempt, RequestedRun, RunDetail, RunItem, RunsQuery } from './schemas.js';
@@ -86,12 +84,11 @@ function listAttempts(run: RunHistoryRow): Attempt[] {
 export function createRunService(deps: {
   readonly pool: pg.Pool;
   readonly prisma: Prisma;
-  readonly queues: Pick<CrawlQueues, 'add'>;
   readonly clock: Clock;
-  /** Called with a run that a worker can claim through the API. */
-  readonly onClaimable: (run: DueRun) => void;
+  /** Called with a run that can be claimed. */
+  readonly onClaimable: (run: NewRun) => void;
 }) {
-  const { pool, prisma, queues, clock, onClaimable } = deps;
+  const { pool, prisma, clock, onClaimable } = deps;
   async function get(key: RunKey): Promise<RunDetail> {
     const run = await findRun(prisma, key);
     if (!run) throw runNotFound();
@@ -117,7 +114,7 @@ export function createRunService(deps: {
   }
 
   return {
-    /** Queues a run beside the scheduled ones. @returns undefined without a schedule. @throws AppError 409; 503. */
+    /** Makes a run beside the scheduled ones. @returns undefined without a schedule. @throws AppError 409. */
     async request(
       key: InstanceKey,
       {
@@ -136,20 +133,12 @@ export function createRunService(deps: {
       const runId = uuidv7();
       const run = await insertRequestedRun(
         pool,
-        { id: runId, scheduleId: schedule.id, at, ...given },
+        { id: runId, scheduleId: schedule.id, at, traceparent: currentTraceparent(), ...given },
         { actor, at, detail: { mode: given.mode ?? null } },
       );
       // Another run, a pause or a removal was committed first.
       if (!run) return refuse(key);
-      if (run.worker === 'pull') onClaimable(run);
-      else if (!run.isHeldBack)
-        try {
-          await queues.add([run]);
-        } catch (error) {
-          // If the job was added in spite of the error, it finds no run and does nothing.
-          const withdrawal = { actor, at, detail: { reason: 'The queue is unavailable' } };
-          if (await withdrawRun(pool, runId, withdrawal)) throw error;
-        }
+      onClaimable(run);
       maybePruneRuns(pool, key);
       return { runId, connector: key.connector, requestedAt: at.toISOString() };
     },

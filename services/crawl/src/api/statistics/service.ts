@@ -33,7 +33,7 @@ export const DayStatistics = Type.Object(
     failed: Type.Integer(),
     aborted: Type.Integer(),
     isMinimum: Type.Boolean({
-      description: `Whether there may have been more: of each instance, the newest ${RUNS_KEPT} runs are kept.`,
+      description: `Whether there may have been more: of each instance, the newest ${RUNS_KEPT} runs of each outcome are kept.`,
     }),
   },
   { title: 'DayStatistics', description: 'Runs that ended in the last 24 hours.' },

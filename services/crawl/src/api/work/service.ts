@@ -1,9 +1,10 @@
 import type { Connector } from '@platform/events';
 import { type Clock, JsonText } from '@platform/service-kit';
 import type pg from 'pg';
-import type { ClaimedRow, RunClaim, SliceResult } from '../../db/claimed-runs.js';
+import { type ClaimedRow, claimWork } from '../../db/claim-runs.js';
+import type { RunClaim, SliceResult } from '../../db/claimed-runs.js';
 import { saveSource } from '../../db/sources.js';
-import { claimWork, continueRun, findWork, renewWork, type WorkClaim, type WorkRun } from '../../db/work.js';
+import { continueRun, findWork, renewWork, type WorkClaim, type WorkRun } from '../../db/work.js';
 import type { Actor } from '../../domain/act.js';
 import { createLease, ENDPOINT_HOLDER, hashLease } from '../../domain/lease.js';
 import { toRunProgress } from '../../domain/run-progress.js';
