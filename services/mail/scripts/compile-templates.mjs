@@ -17,6 +17,7 @@ const layoutNames = {
   tokenAlert: 'event',
   tokenExpiring: 'event',
   crawlFailures: 'event',
+  connectedService: 'event',
   smtpTest: 'event',
 };
 const languages = ['en', 'de'];

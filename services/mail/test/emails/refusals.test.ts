@@ -247,6 +247,7 @@ describe('with an SMTP server', () => {
       'tokenAlert',
       'tokenExpiring',
       'crawlFailures',
+      'connectedService',
       'smtpTest',
       'toString',
       '',

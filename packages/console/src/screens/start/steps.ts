@@ -16,6 +16,7 @@ const NOTICES = [
   'tokenAlert',
   'tokenExpiring',
   'crawlFailures',
+  'connectedService',
   'smtpTest',
 ];
 

@@ -21,6 +21,7 @@ export const templates = {
     tokenAlert: 'Notice of a token',
     tokenExpiring: 'Tokens that expire',
     crawlFailures: 'Crawls that keep failing',
+    connectedService: 'Notice of a connected service',
     smtpTest: 'Test mail',
   },
   fields: {

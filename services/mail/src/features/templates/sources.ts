@@ -162,6 +162,7 @@ export const sources: Readonly<
   tokenAlert: { required: ['notice'], optional: notice },
   tokenExpiring: { required: ['notice'], optional: notice },
   crawlFailures: { required: ['notice'], optional: notice },
+  connectedService: { required: ['notice'], optional: notice },
   smtpTest: { required: [], optional: {} },
   smtpServerChanged: {
     required: ['changedBy'],

@@ -18,6 +18,7 @@ export const internalTemplateTypes = [
   'tokenAlert',
   'tokenExpiring',
   'crawlFailures',
+  'connectedService',
   'smtpTest',
 ] as const;
 export type InternalTemplateType = (typeof internalTemplateTypes)[number];
