@@ -255,6 +255,14 @@ const auditExamples: Readonly<Partial<Record<FactType, Partial<AuditEntry>>>> = 
       expiresAt: EXPIRY,
     },
   },
+  'app.expiring': {
+    action: 'connected_app.expiring',
+    actorId: null,
+    credential: null,
+    address: null,
+    userAgent: null,
+    detail: { ...client, expiresAt: EXPIRY },
+  },
   'app.disconnected': { action: 'connected_app.revoked', detail: client },
   'mcp.connected': { action: 'mcp_credential.stored', detail: connection },
   'mcp.connection_failing': {

@@ -24,6 +24,7 @@ const auditedTypes = {
   'group.member_removed': 'A member or a service account left a group.',
   'session.suspicious': 'A member signed in from a device that the account had not signed in from.',
   'app.connected': 'A member connected an application.',
+  'app.expiring': 'The connection of an application expires within a week.',
   'app.disconnected': 'The connection of an application ended.',
   'mcp.connected': 'A member or a service account got a credential of its own at a mounted MCP server.',
   'mcp.connection_failing':

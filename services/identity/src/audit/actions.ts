@@ -22,6 +22,7 @@ export const auditActions = {
   'configuration.smtp_removed': 'audit.entry',
   'configuration.token_policy_saved': 'audit.entry',
   'connected_app.authorized': 'app.connected',
+  'connected_app.expiring': 'app.expiring',
   'connected_app.revoked': 'app.disconnected',
   'destination.created': 'audit.entry',
   'destination.changed': 'audit.entry',

@@ -24,6 +24,7 @@ import {
   deleteUnusedClients,
   expireInvitations,
   expireTokens,
+  reportGrants,
 } from './queries.js';
 import { passDeletedFacts } from '../destinations/claim.queries.js';
 import { expireMails } from '../mails/outbox/queries.js';
@@ -42,7 +43,7 @@ const inBatches = (deleteBatch: () => Promise<number>) => async (): Promise<void
 
 /**
  * Marks expired tokens, so that lists and counters can leave them out cheaply; deletes expired sessions, OAuth tokens,
- * codes, links, subscriptions to events and unsent mails; removes members whose invitation has lapsed; deletes tool calls, ended tokens, connections,
+ * codes, links, subscriptions to events and unsent mails; reports connections that expire soon; removes members whose invitation has lapsed; deletes tool calls, ended tokens, connections,
  * clients that nobody connects any more, and facts and audit entries past their retention. A step that fails is retried on the next
  * run, and does not block the others.
  * Correctness doesn't depend on when it runs, because every reader checks the expiry itself.
@@ -100,6 +101,7 @@ export function createExpiryJob(deps: {
       'service credentials': inBatches(() => deleteServiceCredentials(pool, now, BATCH)),
       'access tokens': inBatches(() => deleteAccessTokens(pool, now, BATCH)),
       'OAuth artifacts': inBatches(() => deleteArtifacts(pool, now, BATCH)),
+      'connections that expire soon': inBatches(() => reportGrants(pool, now, BATCH)),
       grants: inBatches(() => deleteGrants(pool, endedBefore, BATCH)),
       'unused clients': inBatches(() => deleteUnusedClients(pool, daysAgo(1), BATCH)),
       'idle clients': inBatches(() => deleteIdleClients(pool, usedBefore, BATCH)),

@@ -1,3 +1,4 @@
+import { toIsoTime } from '@platform/events';
 import { inTransaction } from '@platform/service-kit';
 import type pg from 'pg';
 import { insertFactsOfEntries } from '../audit/record.sql.js';
@@ -218,6 +219,30 @@ const purgeGrants = `
 export async function deleteGrants(db: pg.Pool, before: Date, limit: number): Promise<number> {
   const { rowCount } = await db.query(purgeGrants, [before, limit]);
   return rowCount ?? 0;
+}
+
+/*
+ * Connections are reported a week before they expire; those that last for less than two weeks, when half of that has passed.
+ */
+const reportExpiringGrants = `
+  with due as materialized (
+    select g.id from oauth_grants g join users u on u.id = g.user_id join oauth_clients c on c.id = g.client_id
+    where g.revoked_at is null and not g.is_expiry_reported and u.removed_at is null and c.removed_at is null
+      and g.expires_at > $1 and g.expires_at <= $1::timestamptz + interval '7 days'
+      and $1 >= g.created_at + (g.expires_at - g.created_at) / 2
+    order by g.expires_at limit $2 for update of g skip locked
+  ), reported as (
+    update oauth_grants g set is_expiry_reported = true from due where g.id = due.id returning g.*
+  ), entry as (
+    insert into audit_entries (id, org_id, action, subject_id, detail, created_at)
+    select uuid_v7($1), org_id, 'connected_app.expiring', id, jsonb_build_object('clientId', client_id, 'userId', user_id,
+      'expiresAt', ${toIsoTime('expires_at')}), $1 from reported
+    returning *
+  ) ${insertFactsOfEntries('entry')}`;
+
+/** @returns how many connections that expire soon were reported. */
+export async function reportGrants(db: pg.Pool, now: Date, limit: number): Promise<number> {
+  return (await db.query(reportExpiringGrants, [now, limit])).rowCount ?? 0;
 }
 
 /*

@@ -42,6 +42,7 @@ export const apps = createTexts({
       'documents.changed': 'Documents changed',
       'my_token.expiring': 'Own token expires soon',
       'my_token.revoked': 'Own token revoked',
+      'my_app.expiring': 'Own app expires soon',
       'my_app.disconnected': 'Own app disconnected',
     },
     instance: (instance: string) => `instance ${instance}`,

@@ -61,6 +61,7 @@ export const audit = createTexts({
     'configuration.smtp_removed': 'SMTP server removed',
     'configuration.token_policy_saved': 'Token policy changed',
     'connected_app.authorized': 'App connected',
+    'connected_app.expiring': 'Connection expires soon',
     'connected_app.revoked': 'App disconnected',
     'crawl_checkpoint.reset': 'Crawl starts from nothing',
     'crawl_endpoint.created': 'Crawl endpoint added',

@@ -29,6 +29,7 @@ export const facts = createTexts({
     'group.member_removed': 'Removed from a group',
     'session.suspicious': 'Sign-in from a new device',
     'app.connected': 'App connected',
+    'app.expiring': 'App expires soon',
     'app.disconnected': 'App disconnected',
     'mcp.connected': 'Service connected',
     'mcp.connection_failing': 'Service refuses an account',

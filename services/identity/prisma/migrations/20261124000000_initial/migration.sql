@@ -883,7 +883,9 @@ create table oauth_grants (
   -- What the person has limited it to beside the scopes; null for nothing.
   bounds json,
   -- The rotations of the newest refresh token whose predecessor was used.
-  refresh_generation integer default 0 not null
+  refresh_generation integer default 0 not null,
+  -- Whether it was reported that it expires soon.
+  is_expiry_reported boolean default false not null
 );
 -- Deleting a client looks for all of its grants, ended ones included.
 create index oauth_grants_by_client on oauth_grants (client_id);

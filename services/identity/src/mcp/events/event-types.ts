@@ -156,6 +156,28 @@ const ownTokenRevoked: EventType = {
     },
 };
 
+/** Returns the client of a connection that a fact is about, if it is of the account that follows. */
+function findOwnConnection({ fact: { data }, caller }: FactContext) {
+  const { clientId, userId, expiresAt } = data['detail'] as Readonly<Record<string, unknown>>;
+  return userId === caller.principal.userId
+    ? { connectionId: data['subjectId'], clientId, expiresAt }
+    : undefined;
+}
+
+const ownAppExpiring: EventType = {
+  ...forTokenOwners,
+  name: 'my_app.expiring',
+  description:
+    'The connection of an application that acts for the account expires within a week. Ask the person to connect it again in time.',
+  factTypes: ['app.expiring'],
+  payloadSchema: Type.Object({
+    connectionId: Type.String({ format: 'uuid' }),
+    clientId: Type.String(),
+    expiresAt: Type.String({ format: 'date-time' }),
+  }),
+  toData: findOwnConnection,
+};
+
 const ownAppDisconnected: EventType = {
   ...forTokenOwners,
   name: 'my_app.disconnected',
@@ -167,11 +189,11 @@ const ownAppDisconnected: EventType = {
     clientId: Type.String(),
     reason: Type.Union([Type.String(), Type.Null()]),
   }),
-  toData({ fact: { data }, caller }) {
-    const { clientId, userId } = data['detail'] as Readonly<Record<string, unknown>>;
-    return userId === caller.principal.userId
-      ? { connectionId: data['subjectId'], clientId, reason: data['reason'] ?? null }
-      : undefined;
+  toData(given) {
+    const found = findOwnConnection(given);
+    if (!found) return undefined;
+    const { connectionId, clientId } = found;
+    return { connectionId, clientId, reason: given.fact.data['reason'] ?? null };
   },
 };
 
@@ -179,7 +201,7 @@ const ownAppDisconnected: EventType = {
 const mailEvent = (name: FactType): EventType => ({
   ...everything,
   name,
-  description: `${factTypes[name]} It concerns all mails of the organisation, and names no recipient.`,
+  description: `${factTypes[name]} It concerns all mails of the organisation, and names no recipient: those of the account have the id that sending answered.`,
   factTypes: [name],
   payloadSchema: toPayloadSchema(name),
   isVisible: ({ canCall }) => canCall('send_email'),
@@ -217,6 +239,7 @@ export const eventTypes: readonly EventType[] = [
   crawlEvent('crawl.recovered', 'Nothing is left to do.'),
   ownTokenExpiring,
   ownTokenRevoked,
+  ownAppExpiring,
   ownAppDisconnected,
   mailEvent('mail.failed'),
   mailEvent('mail.unknown'),

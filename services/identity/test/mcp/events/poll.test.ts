@@ -67,7 +67,7 @@ test('EVT-11 a credential lists the events of what its tools show, and others do
   }
   const member = await identity.createMember(session);
   const ofMember = createFollower((await createToken(['pat:read', 'crawl:read'], {}, member.session)).accessToken);
-  const own = ['my_token.expiring', 'my_token.revoked', 'my_app.disconnected'];
+  const own = ['my_token.expiring', 'my_token.revoked', 'my_app.expiring', 'my_app.disconnected'];
   expect(await ofMember.list()).toEqual(own);
   const ofMails = createFollower((await createToken(['SEND_MAIL'])).accessToken);
   expect(await ofMails.list()).toEqual(['mail.failed', 'mail.unknown', 'mail.suppressed']);
@@ -169,5 +169,35 @@ test('EVT-14 what happens to tokens of the account needs no administrator, and i
   const [own, others] = await Promise.all(followers.map((next) => next()));
   expect(own).toMatchObject([{ data: { tokenId: revoked.id, name: 'old laptop', isLeaked: false, reason: 'lost' } }]);
   expect(Object.keys(own?.[0]?.data ?? {})).toEqual(['tokenId', 'name', 'expiresAt', 'isLeaked', 'reason']);
+  expect(others).toEqual([]);
+}); // oxfmt-ignore
+
+test('EVT-25 a connection that expires soon is an event for its account, once', async () => {
+  const [one, two] = [await identity.createMember(session), await identity.createMember(session)];
+  const followers = await Promise.all(
+    [one, two].map(async (member) => {
+      const { accessToken } = await createToken(['pat:read'], {}, member.session);
+      return createFollower(accessToken).follow('my_app.expiring');
+    }),
+  );
+  await identity.db.query(
+    `insert into oauth_clients (id, kind, name, redirect_uris, grant_types, scopes, auth_method, created_at)
+     values ('https://notes.example.com/', 'document', 'Notes agent', '{}', '{}', '{}', 'none', now())`,
+  );
+  const connect = async (owner: string, age: string, left: string): Promise<string> =>
+    (await identity.db.query<{ id: string }>(
+      `insert into oauth_grants (id, org_id, user_id, client_id, resource, scopes, created_at, expires_at)
+       values (gen_random_uuid(), $1, $2, 'https://notes.example.com/', 'r', '{}', now() - $3::interval, now() + $4::interval) returning id`,
+      [orgId, owner, age, left],
+    )).rows[0]?.id ?? '';
+  const due = [await connect(one.id, '84 days', '6 days'), await connect(one.id, '3 days', '2 days')];
+  // There is time, or there was hardly any, or it is over.
+  for (const [age, left] of [['80 days', '10 days'], ['1 day', '4 days'], ['90 days', '-1 minute']] as const) await connect(one.id, age, left);
+  await identity.sweep();
+  await identity.sweep();
+  const [own, others] = await Promise.all(followers.map((next) => next()));
+  expect(own?.map(({ data }) => data)).toEqual(
+    due.map((connectionId) => ({ connectionId, clientId: 'https://notes.example.com/', expiresAt: expect.any(String) })).toReversed(),
+  );
   expect(others).toEqual([]);
 }); // oxfmt-ignore
