@@ -11,8 +11,8 @@ import {
   type ServiceDeps,
   standardErrors,
 } from '@platform/service-kit';
+import { findFollowers } from './access/followers.js';
 import { registerAccess } from './access/routes.js';
-import { findSubjects } from './access/subjects.js';
 import { registerAccounts } from './accounts.js';
 import { createStartJob } from './base/start-job.js';
 import type { IdentityConfig } from './config.js';
@@ -79,9 +79,6 @@ async function createIdentityApp({ config, resources }: IdentityDeps): Promise<S
   service.health.checks.set('database', () => resources.livenessPool.query('select 1'));
   return service;
 }
-
-/** How access names the credentials that subscribe to events. */
-const credentialTypes = { pat: 'token', oauth: 'connection' } as const;
 
 /** Below these paths, servers of others are asked, and their answers are read. */
 const MCP_PATHS = /^\/(?:mcp|api\/v1\/mcp-servers|oauth2\/upstream)(?:\/|$)/;
@@ -187,7 +184,11 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     ...common,
     destinations,
     findCredentials: (orgId, kind, ids) =>
-      findSubjects(resources.deliveryPool, orgId, credentialTypes[kind], { ids }, new Date(clock())),
+      findFollowers(
+        resources.deliveryPool,
+        { orgId, kind, ids },
+        { now: clock(), clientHosts: config.OAUTH_CLIENT_HOSTS },
+      ),
   });
   const endpoint = registerMcp(app, {
     ...common,

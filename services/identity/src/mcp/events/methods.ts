@@ -35,6 +35,7 @@ const SubscribeParams = Type.Object({
     secret: Type.Optional(Type.String({ maxLength: 200 })),
   }),
   cursor: Type.Optional(Type.String()),
+  maxAgeMs: Type.Optional(Type.Integer({ minimum: 0 })),
   ttlMs: Type.Optional(Type.Number()),
 });
 const UnsubscribeParams = Type.Object({ ...followed, delivery: Type.Object({ url: Url }) });

@@ -20,6 +20,22 @@ export async function findConnection(db: pg.Pool, accessTokenId: string): Promis
   return rows[0]?.id ?? undefined;
 }
 
+/** Finds the last position up to which the facts of the organisation are older. */
+export async function findPositionBefore(
+  db: pg.Pool,
+  orgId: string,
+  { after, before }: { readonly after: string; readonly before: Date },
+): Promise<string> {
+  // From the newest back: what lies between is sent.
+  const { rows } = await db.query<{ position: string }>({
+    name: 'position_before',
+    text: `select position::text from outbox.events where org_id = $1 and position > $2 and created_at < $3
+      order by position desc limit 1`,
+    values: [orgId, after, before],
+  });
+  return rows[0]?.position ?? after;
+}
+
 const select = {
   id: true,
   orgId: true,

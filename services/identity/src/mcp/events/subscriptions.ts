@@ -36,6 +36,7 @@ import {
   findById,
   findByKey,
   findConnection,
+  findPositionBefore,
   type Holder,
   insertSubscription,
   refreshSubscription,
@@ -160,16 +161,27 @@ const toAudited = ({
   ...(args && Object.keys(args).length > 0 && { arguments: JSON.stringify(args) }),
 });
 
-const readPlace = (pool: pg.Pool, cursor: string | undefined) =>
-  findFeedPlace(pool, cursor).catch((error: unknown) => {
+/** @param begin.from - in milliseconds since the epoch. @throws RpcFault -32602. */
+async function readPlace(
+  pool: pg.Pool,
+  orgId: string,
+  { cursor, from }: { readonly cursor: string | undefined; readonly from: number | undefined },
+) {
+  const place = await findFeedPlace(pool, cursor).catch((error: unknown) => {
     throw error instanceof InvalidCursorError ? invalidParams('cursor is none of this server') : error;
   });
+  if (cursor === undefined || from === undefined) return place;
+  const before = new Date(Math.max(0, from));
+  return { ...place, position: await findPositionBefore(pool, orgId, { after: place.position, before }) };
+}
 
 export interface SubscribeRequest {
   readonly type: EventType;
   readonly args: EventArguments;
   readonly delivery: { readonly mode: string; readonly url: string; readonly secret?: string | undefined };
   readonly cursor?: string | undefined;
+  /** Events that happened longer ago are left out. */
+  readonly maxAgeMs?: number | undefined;
   readonly ttlMs?: number | undefined;
 }
 
@@ -197,7 +209,7 @@ async function refresh(
 export async function subscribe(
   ctx: SubscriptionContext,
   { principal, actor }: Subscriber,
-  { type, args, delivery, cursor, ttlMs }: SubscribeRequest,
+  { type, args, delivery, cursor, maxAgeMs, ttlMs }: SubscribeRequest,
 ): Promise<Subscribed> {
   const { pool, prisma, box, destinations, clock } = ctx;
   const { orgId, userId: ownerId } = principal;
@@ -208,8 +220,11 @@ export async function subscribe(
   const url = parseCallbackUrl(ctx, delivery.url);
   const holder = await findHolder(pool, principal);
   const subscriptionKey = toKey(orgId, holder, { name, args, url });
-  const place = await readPlace(pool, cursor);
   const at = clock();
+  const place = await readPlace(pool, orgId, {
+    cursor,
+    from: maxAgeMs === undefined ? undefined : at - maxAgeMs,
+  });
   const now = new Date(at);
   const endsAt = toEnd(at, ttlMs);
   const answer = { id: subscriptionKey, refreshBefore: endsAt.toISOString() };

@@ -40,9 +40,18 @@ const createAdministrator = async () => {
   };
 };
 
+const allowAll = {
+  clientKinds: ['application', 'document', 'registered'],
+  hosts: [],
+  additionalHosts: [],
+  connectableBy: 'members',
+  maxLifetimeDays: null,
+};
+
 interface Scene {
   readonly token: string;
   readonly event?: string;
+  readonly args?: object;
   /** Takes away what the credential needs. */
   lose(): Promise<void>;
   /** Gives it back to the others. */
@@ -58,6 +67,32 @@ const scenes: Readonly<Record<string, () => Promise<Scene>>> = {
     const { token } = await connect({ scope: ['user:read', 'crawl:read'] });
     const { body } = await identity.call('GET', '/api/v1/connected-apps', { token: session });
     return { token, lose: () => act('DELETE', `/connected-apps/${body.data[0].id}`) };
+  },
+  'a connection of a kind that the policy no longer allows': async () => {
+    const { token } = await connect({ scope: ['user:read', 'crawl:read'] });
+    const put = (clientKinds: string[]) => act('PUT', '/organisation/connection-policy', { ...allowAll, clientKinds });
+    return { token, lose: () => put(['document']), restore: () => put(allowAll.clientKinds) };
+  },
+  'a connection that lasts longer than the policy allows': async () => {
+    await act('PUT', '/organisation/connection-policy', { ...allowAll, maxLifetimeDays: 30 });
+    const { token } = await connect({ scope: ['user:read', 'crawl:read'] });
+    // The access token would last for some minutes more.
+    const lose = async () => void (await identity.db.query(
+      `update oauth_grants set created_at = created_at - interval '31 days' where org_id = $1 and revoked_at is null`, [orgId],
+    ));
+    return { token, lose, restore: () => act('PUT', '/organisation/connection-policy', allowAll) };
+  },
+  'a token whose bounds have become narrower': async () => {
+    const { id, accessToken } = await identity.createToken(session, { scopes: ['crawl:read'], bounds: { connectors: ['wiki_1', 'mail_1'] } });
+    const lose = async () => void (await identity.db.query(
+      `update personal_access_tokens set bounds = '{"connectors": ["mail_1"]}' where id = $1`, [id],
+    ));
+    return { token: accessToken, args: { connector: 'wiki_1' }, lose };
+  },
+  'a token whose only server was removed': async () => {
+    const server = await mounts.mountInEffect(upstream.url, { search: 'kb:read' }, { name: 'notes', connectors: ['wiki_1'] });
+    const { accessToken: token } = await identity.createToken(session, { scopes: ['kb:read'], bounds: { servers: ['notes'] } });
+    return { token, event: 'documents.changed', lose: () => act('DELETE', `/mcp-servers/${server}`) };
   },
   'an application that lost the scope': async () => {
     const { token } = await connect({ scope: ['user:read', 'crawl:read'] });
@@ -117,7 +152,9 @@ test.each(Object.keys(scenes))('EVT-18 within a second, nothing is sent to the s
     arrivals.push(performance.now());
     return 204;
   });
-  const { id } = await createSubscriber(identity, scene.token).follow(scene.event ?? COMPLETED, receiver.url);
+  const { id } = await createSubscriber(identity, scene.token).follow(scene.event ?? COMPLETED, receiver.url, {
+    args: scene.args ?? {},
+  });
   const { accessToken } = await identity.createToken(other.session, { scopes: ['crawl:read'] });
   await createSubscriber(identity, accessToken).follow(COMPLETED, control.url);
   const stop = startFacts();

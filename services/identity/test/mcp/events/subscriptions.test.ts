@@ -146,6 +146,66 @@ test('EVT-20 a subscription ends at its time, unless it is refreshed', async () 
   await short.received(await crawl.endRun(orgId, 'wiki_1'));
 }); // oxfmt-ignore
 
+test('EVT-20 a subscription that is refreshed at its end, while what has ended is deleted, is there afterwards', async () => {
+  const { accessToken } = await createToken();
+  const [agent, receiver] = [createSubscriber(identity, accessToken), await startEventReceiver()];
+  for (let round = 0; round < 8; round += 1) {
+    await agent.follow(COMPLETED, receiver.url, { ttlMs: 60_000 });
+    identity.advance(60_000);
+    const [answers] = await Promise.all([
+      Promise.all(Array.from({ length: 3 }, () => agent.subscribe(COMPLETED, receiver.url, { ttlMs: 60_000 }))),
+      identity.sweep(),
+      identity.sweep(),
+    ]);
+    for (const { body, text } of answers) expect([text, body.result?.id]).toEqual([text, expect.stringMatching(/^sub_/)]);
+    expect(await countStored()).toBe(1);
+  }
+  await receiver.received(await crawl.endRun(orgId, 'wiki_1'));
+}, 60_000); // oxfmt-ignore
+
+test('EVT-26 a subscription begins with what happened within maxAgeMs, where its cursor is older', async () => {
+  const [agent, all, recent] = [await createAgent(), await startEventReceiver(), await startEventReceiver()];
+  const { cursor } = (await agent.modern('events/poll', { name: COMPLETED })).body.result;
+  const old = await crawl.endRun(orgId, 'wiki_1');
+  await waitFor(async () => (await db.query(`select from outbox.events where event_id = $1 and position is not null`, [old])).rowCount === 1, { what: 'its position' });
+  await db.query(`update outbox.events set created_at = created_at - interval '2 hours' where event_id = $1`, [old]);
+  const young = await crawl.endRun(orgId, 'wiki_1');
+  // The clock of the service is ahead of that of the database.
+  const { rows } = await db.query<{ age: number }>('select extract(epoch from $1::timestamptz - now())::float8 as age', [new Date(Date.now())]);
+  const ahead = (await agent.follow(COMPLETED, all.url, { cursor })).refreshBefore;
+  const aheadMs = Date.parse(ahead) - DAY - Date.now() + (rows[0]?.age ?? 0) * 1_000;
+  await agent.follow(COMPLETED, recent.url, { cursor, maxAgeMs: Math.round(Math.max(0, aheadMs) + HOUR) });
+  await all.received(young);
+  await recent.received(young);
+  expect([all.ids(), recent.ids()]).toEqual([[old, young], [young]]);
+  expect(getError(await agent.subscribe(COMPLETED, recent.url, { cursor, maxAgeMs: -1 }))[1]).toBe(-32_602);
+}); // oxfmt-ignore
+
+test('EVT-22 a receiver that accepts nothing for five days ends its subscription, however often that is refreshed', async () => {
+  const { accessToken } = await createToken();
+  const [agent, dead] = [createSubscriber(identity, accessToken), await startEventReceiver()];
+  const follow = () => agent.follow(COMPLETED, dead.url, { ttlMs: 7 * DAY });
+  await follow();
+  dead.answerWith(() => 503);
+  await crawl.endRun(orgId, 'wiki_1');
+  const findFailing = async () =>
+    (await db.query<{ resting: boolean }>(
+      `select claimed_until is null and resume_at is not null as resting from fact_destinations where failing_since is not null`,
+    )).rows[0];
+  await waitFor(async () => (await findFailing())?.resting, { what: 'the first failure' });
+  identity.advance(4.9 * DAY);
+  await waitFor(() => dead.refused().length > 1, { what: 'a later failure' });
+  await waitFor(async () => (await findFailing())?.resting, { what: 'its outcome' });
+  await follow();
+  expect(await countStored()).toBe(1);
+  identity.advance(0.2 * DAY);
+  await waitFor(async () => (await countStored()) === 0, { what: 'the end' });
+  const { rows } = await db.query<{ reason: string }>(
+    `select reason from audit_entries where action = 'event_subscription.ended' order by id desc limit 1`,
+  );
+  expect(rows).toEqual([{ reason: 'failing' }]);
+}, 60_000); // oxfmt-ignore
+
 test('EVT-22 unsubscribing ends a subscription, and an unknown one is an error', async () => {
   const [agent, receiver] = [await createAgent(), await startEventReceiver()];
   await agent.follow(COMPLETED, receiver.url, { args: { connector: 'wiki_1' } });

@@ -1,13 +1,19 @@
 import { callUrl, type CallOptions, waitFor } from '@platform/testing';
 import { admin, createIdentityDatabase } from '../../identity.js';
 import { environmentFor, type Server, startServer } from '../../process/process.js';
+import { closeReceivers, createSubscriber, startEventReceiver } from '../events/agent.js';
 import { attacks, startHostileServer } from './hostile-server.js';
 import { ALLOW_LOCAL, createAgent, createMounts } from './platform.js';
 
 /* Two processes of the image, as in production: one reads what servers of others answer, one does everything else. */
 
 const database = await createIdentityDatabase();
-const environment = { ...environmentFor(database.url), ...ALLOW_LOCAL, MCP_SERVER_REFRESH_MS: '1000' };
+const environment = {
+  ...environmentFor(database.url),
+  ...ALLOW_LOCAL,
+  DESTINATION_ALLOWED_TARGETS: '127.0.0.0/8',
+  MCP_SERVER_REFRESH_MS: '1000',
+};
 const main: Server = await startServer({ ...environment, ROLE: 'main' });
 const startMcp = () => startServer({ ...environment, ROLE: 'mcp' });
 let mcp: Server = await startMcp();
@@ -65,4 +71,34 @@ test('OPS-13 a process that a mounted server brings down takes no request of the
   mcp = await startMcp();
   expect((await agent.call('wiki__search', { query: 'cats' })).result.isError).not.toBe(true);
   await hostile.close();
+});
+
+test('EVT-29 a subscription is made at the role "mcp", and sent and ended by the main process', async () => {
+  const receiver = await startEventReceiver();
+  const createToken = async (scopes: string[]) => {
+    const body = { name: 'agent', scopes };
+    const created = await platform.call('POST', '/api/v1/personal-access-tokens', { token: session, body });
+    return created.body.token as { id: string; accessToken: string };
+  };
+  const revoke = async (): Promise<string> => {
+    const { id } = await createToken(['user:read']);
+    await platform.call('DELETE', `/api/v1/personal-access-tokens/${id}`, { token: session });
+    return id;
+  };
+  const follower = await createToken(['pat:read']);
+  await createSubscriber(platform, follower.accessToken).follow('my_token.revoked', receiver.url);
+  const revoked = [await revoke()];
+  await waitFor(() => receiver.events().length === 1, { what: 'the event', patienceMs: 30_000 });
+  // What a mounted server can bring down sends nothing.
+  mcp.child.kill('SIGKILL');
+  await mcp.exit;
+  revoked.push(await revoke());
+  await waitFor(() => receiver.events().length === 2, { what: 'the other event', patienceMs: 30_000 });
+  expect(receiver.events().map(({ data }) => data['tokenId'])).toEqual(revoked);
+  const { body } = await platform.call('GET', '/api/v1/events/subscriptions', { token: session });
+  const [{ id } = { id: '' }] = body.data as { id: string }[];
+  const stopped = await platform.call('DELETE', `/api/v1/events/subscriptions/${id}`, { token: session });
+  expect(stopped.status).toBe(200);
+  mcp = await startMcp();
+  await closeReceivers();
 });
