@@ -113,6 +113,16 @@ describeWith('chromium', 'the screens of services that people use as themselves'
     await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
     await page.getByText('notes is disconnected.').waitFor();
     await page.getByText('Not connected').waitFor();
+    await page.getByRole('button', { name: 'Connect…' }).click();
+    await page.getByLabel('Your key').fill('new-key');
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await page.getByText('notes is connected.').waitFor();
+    await using.open('/account/services');
+    await page.getByRole('button', { name: 'Disconnect all…' }).click();
+    await expectSoundDialog(page);
+    await page.getByRole('button', { name: 'Disconnect all', exact: true }).click();
+    await page.getByText('One service is disconnected.').waitFor();
+    await page.getByText('Not connected').waitFor();
   });
 
   test('UI-20 a person signs in at a service that has a sign-in, and is told when that leads nowhere', async () => {

@@ -175,6 +175,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   registerConsent(app, { ...common, ...oauth });
   const findCatalogue = registerMcpServers(app, {
     ...common,
+    outbox,
     settings: toMcpServerSettings(config),
     signClaims: keys.signClaims,
     startJob: createStartJob(shutdown, config.ROLE !== 'main'),

@@ -49,6 +49,7 @@ export const auditActions = {
   'identity_provider.unlinked': 'audit.entry',
   'invitation.accepted': 'member.joined',
   'invitation.lapsed': 'audit.entry',
+  'mcp_credential.asked_for': 'audit.entry',
   'mcp_credential.refused': 'mcp.connection_failing',
   'mcp_credential.removed': 'mcp.disconnected',
   'mcp_credential.stored': 'mcp.connected',

@@ -27,7 +27,7 @@ export async function removeMember(
     const account = await findUserByEmail(tx, email);
     if (account?.id !== userId) throw userNotFound();
     if (await isLastAdmin(tx, account)) throw lastAdmin();
-    await markRemoved(tx, userId, at);
+    await markRemoved(tx, userId, { actor: platformActor, at });
     await insertAuditEntry(tx, {
       orgId,
       action: 'user.removed',

@@ -15,20 +15,24 @@ const toColumn = (
   toContext: (id: string) => string,
 ): SealedColumn => ({ table, key: { [id]: type }, column, toContext: (row) => toContext(row[id] ?? '') });
 
+/** Describes a table of own secrets of accounts at MCP servers. */
+const toOwnSecrets = (table: string): SealedColumn => ({
+  table,
+  key: { id: 'uuid' },
+  column: 'secret_sealed',
+  with: ['server_id', 'account_id'],
+  toContext: ({ server_id: serverId = '', account_id: accountId = '' }) =>
+    ownSecretContext(serverId, accountId),
+});
+
 /** The columns whose values are sealed with `ENCRYPTION_KEYS`, by what they hold. */
 export const sealedColumns = {
   'SMTP secrets': toColumn('smtp_configurations', ['org_id', 'uuid'], 'secret_sealed', smtpSecretContext),
   'signing keys': toColumn('signing_keys', ['id', 'text'], 'private_sealed', signingKeyContext),
   'outgoing mails': toColumn('outgoing_mails', ['id', 'uuid'], 'sealed_message', messageContext),
   'MCP server secrets': toColumn('mcp_servers', ['id', 'uuid'], 'secret_sealed', serverSecretContext),
-  'own credentials at MCP servers': {
-    table: 'mcp_credentials',
-    key: { id: 'uuid' },
-    column: 'secret_sealed',
-    with: ['server_id', 'account_id'],
-    toContext: ({ server_id: serverId = '', account_id: accountId = '' }) =>
-      ownSecretContext(serverId, accountId),
-  },
+  'own credentials at MCP servers': toOwnSecrets('mcp_credentials'),
+  'tokens of MCP servers to revoke': toOwnSecrets('mcp_revocations'),
   'sign-ins at MCP servers': toColumn('mcp_sign_ins', ['state_hash', 'text'], 'flow_sealed', signInContext),
   'destination secrets': toColumn(
     'fact_destinations',

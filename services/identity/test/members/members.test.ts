@@ -288,7 +288,7 @@ test('GRP-11: a member is shown with the groups and the last sign of life, to ad
   expect((await get(member.id)).status).toBe(404);
 });
 
-test('API-19: what ends with a removal is listed by name: sessions, tokens, connected apps and passkeys', async () => {
+test('API-19: what ends with a removal is listed by name: sessions, tokens, connected apps, passkeys, services and events', async () => {
   const member = await identity.createMember(session);
   for (const name of ['Laptop', 'Build'])
     await identity.createToken(member.session, { name, scopes: ['user:read'] });
@@ -308,6 +308,25 @@ test('API-19: what ends with a removal is listed by name: sessions, tokens, conn
      values (gen_random_uuid(), $1, $2, 'c', '', 0, '{}', 'Phone', now())`,
     [identity.orgId, member.id],
   );
+  const server = await identity.call('POST', '/api/v1/mcp-servers', {
+    token: session,
+    body: {
+      name: 'notes',
+      url: 'https://notes.example.com/mcp',
+      credential: { kind: 'personal' },
+    },
+  });
+  await identity.call('PUT', `/api/v1/mcp-servers/${server.body.server.id}/my-credential`, {
+    token: member.session,
+    body: { value: 'a-key' },
+  });
+  await identity.db.query(
+    `insert into fact_destinations (id, org_id, form, description, url, secret_sealed, types, position, served_at, created_at, subscription_key,
+       owner_id, credential_kind, credential_id, event, arguments, ends_at)
+     values (gen_random_uuid(), $1, 'subscription', '', 'https://agent.example.com/hook?key=a-secret', 'sealed', '{}', 0, now(), now(), 'k', $2,
+       'pat', gen_random_uuid(), 'documents.changed', '{}', now() + interval '1 day')`,
+    [identity.orgId, member.id],
+  );
   const describe = (id: string, token = session) => identity.call('GET', `${path}/${id}/removal`, { token });
   const { status, body } = await describe(member.id);
   expect([status, body.removal]).toEqual([
@@ -317,6 +336,12 @@ test('API-19: what ends with a removal is listed by name: sessions, tokens, conn
       tokens: { total: 2, totalIsMinimum: false, names: ['Build', 'Laptop'] },
       apps: { total: 1, totalIsMinimum: false, names: ['Notes agent'] },
       passkeys: { total: 1, totalIsMinimum: false, names: ['Phone'] },
+      services: { total: 1, totalIsMinimum: false, names: ['notes'] },
+      subscriptions: {
+        total: 1,
+        totalIsMinimum: false,
+        names: ['documents.changed → agent.example.com'],
+      },
     },
   ]);
   expect((await describe(member.id, member.session)).status).toBe(403);

@@ -4,6 +4,7 @@ import { useMemo, useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { ListView } from '../../ui/list-page.tsx';
 import { createMenuColumn } from '../../ui/menu.tsx';
@@ -61,6 +62,7 @@ const createColumns = (
 /** Who uses a server with a key of their own. Nobody sees the keys. */
 export function Connected({ serverId }: { serverId: string }) {
   const [ended, setEnded] = useState<AccountCredential>();
+  const [isAsking, setIsAsking] = useState(false);
   const columns = useMemo(() => createColumns(setEnded), []);
   const list = useList({
     key: ['mcp-servers', 'credentials', serverId],
@@ -72,7 +74,7 @@ export function Connected({ serverId }: { serverId: string }) {
     },
   });
   return (
-    <Section title={t.connected}>
+    <Section title={t.connected} actions={<Button onPress={() => setIsAsking(true)}>{t.ask}</Button>}>
       <ListView
         label={t.connected}
         list={list}
@@ -80,6 +82,21 @@ export function Connected({ serverId }: { serverId: string }) {
         getId={({ account }) => account.id}
         empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
       />
+      {isAsking && (
+        <ActionDialog
+          title={t.askTitle}
+          action={t.askSubmit}
+          changes={['mcp-servers', 'credentials', serverId]}
+          act={() => {
+            const params = { path: { id: serverId } };
+            return unwrap(identity.POST('/api/v1/mcp-servers/{id}/credentials/requests', { params }));
+          }}
+          describe={t.asked}
+          onClose={() => setIsAsking(false)}
+        >
+          <p>{t.askWarning}</p>
+        </ActionDialog>
+      )}
       {ended && (
         <ActionDialog
           title={t.endTitle(ended.account.name)}

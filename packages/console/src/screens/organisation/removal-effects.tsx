@@ -16,12 +16,14 @@ export function RemovalEffects({ memberId: id }: { memberId: string }) {
   });
   return (
     <QueryView query={query}>
-      {({ sessions, tokens, apps, passkeys }) => (
+      {({ sessions, tokens, apps, passkeys, services, subscriptions }) => (
         <ul className="reasons">
           <li>{t.sessionsEnd(sessions)}</li>
           <Ended of={apps} words={t.appsEnd} />
           <Ended of={tokens} words={t.tokensEnd} />
           <Ended of={passkeys} words={t.passkeysEnd} />
+          <Ended of={services} words={t.servicesEnd} />
+          <Ended of={subscriptions} words={t.subscriptionsEnd} />
         </ul>
       )}
     </QueryView>

@@ -35,6 +35,20 @@ export const ConnectService = ({ service, onClose }: ConnectServiceProps) => (
   </ActionDialog>
 );
 
+export const EndServices = ({ onClose }: { onClose: () => void }) => (
+  <ActionDialog
+    title={t.endAllTitle}
+    action={t.endAllSubmit}
+    isDangerous
+    changes={['services']}
+    act={() => unwrap(identity.DELETE('/api/v1/mcp-servers/mine'))}
+    describe={({ removed }) => t.allEnded(removed)}
+    onClose={onClose}
+  >
+    <p>{t.endAllWarning}</p>
+  </ActionDialog>
+);
+
 export const EndService = ({ service, onClose }: ConnectServiceProps) => (
   <ActionDialog
     title={t.endTitle(service.name)}

@@ -104,6 +104,7 @@ export const audit = createTexts({
     'identity_provider.unlinked': 'Account no longer connected with the identity provider',
     'invitation.accepted': 'Invitation accepted',
     'invitation.lapsed': 'Invitation lapsed',
+    'mcp_credential.asked_for': 'Members asked to connect to a service',
     'mcp_credential.refused': 'Service refuses the account',
     'mcp_credential.removed': 'Service disconnected',
     'mcp_credential.stored': 'Service connected',

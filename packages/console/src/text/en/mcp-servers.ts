@@ -72,6 +72,23 @@ export const mcpServers = createTexts({
     states: { connected: 'Connected', refused: 'The server refuses the account' },
     emptyTitle: 'Nobody is connected',
     emptyAdvice: 'Members connect under “Connected services”. Until then, their calls say so.',
+    ask: 'Ask people to connect…',
+    askTitle: 'Ask people to connect?',
+    askWarning:
+      'Everybody who may use the server and has not connected gets a mail that leads to it; nobody gets another one within seven days.',
+    askSubmit: 'Send the mails',
+    asked: ({
+      asked,
+      remaining,
+      askedBefore,
+    }: Readonly<Record<'asked' | 'remaining' | 'askedBefore', number>>) => {
+      if (asked === 0)
+        return askedBefore === 0
+          ? 'Everybody is connected.'
+          : 'Everybody who is not connected was asked lately.';
+      const more = remaining === 0 ? '' : ` Ask again for the ${remaining} others.`;
+      return `${asked === 1 ? 'One person is' : `${asked} people are`} asked.${more}`;
+    },
     end: 'Disconnect…',
     endTitle: (name: string) => `Disconnect ${name}?`,
     endWarning: 'What was stored for the account is deleted here at once. A key stays valid at the server.',

@@ -67,6 +67,16 @@ export const members = createTexts({
     if (count === 1) return 'One passkey is forgotten:';
     return `${count}${isMore ? ' or more' : ''} passkeys are forgotten:`;
   },
+  servicesEnd: (count: number, isMore: boolean) => {
+    if (count === 0) return 'They are connected to no service.';
+    if (count === 1) return 'One service is disconnected:';
+    return `${count}${isMore ? ' or more' : ''} services are disconnected:`;
+  },
+  subscriptionsEnd: (count: number, isMore: boolean) => {
+    if (count === 0) return 'Their agents follow no events.';
+    if (count === 1) return 'One kind of event is no longer sent:';
+    return `${count}${isMore ? ' or more' : ''} kinds of events are no longer sent:`;
+  },
   cancelInvitation: 'Cancel the invitation…',
   filter: 'Search by name or address',
   noMatch: 'No member matches',

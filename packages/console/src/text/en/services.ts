@@ -37,6 +37,13 @@ export const services = createTexts({
     'What is stored for it is deleted at once, and your agents can’t use it. A key stays valid there.',
   endSubmit: 'Disconnect',
   ended: (name: string) => `${name} is disconnected.`,
+  endAll: 'Disconnect all…',
+  endAllTitle: 'Disconnect all services?',
+  endAllWarning:
+    'What is stored for them is deleted at once, and your agents can’t use them. Keys stay valid there.',
+  endAllSubmit: 'Disconnect all',
+  allEnded: (count: number) =>
+    count === 1 ? 'One service is disconnected.' : `${count} services are disconnected.`,
   emptyTitle: 'No service asks for an account of your own',
   emptyAdvice: 'When an administrator adds one, you connect to it here.',
 });

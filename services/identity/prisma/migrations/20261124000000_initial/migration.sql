@@ -1034,6 +1034,19 @@ create table mcp_credentials (
 );
 create index mcp_credentials_of_account on mcp_credentials (account_id);
 
+-- Tokens of sign-ins that have ended here, until they are revoked at the authorization server: of `mcp_credentials`, and sealed in
+-- the same way. The server and the account may be gone.
+create table mcp_revocations (
+  id uuid primary key,
+  server_id uuid not null,
+  account_id uuid not null,
+  secret_sealed text not null,
+  ended_at timestamptz(3) not null,
+  attempts smallint default 0 not null,
+  next_attempt_at timestamptz(3) not null
+);
+create index mcp_revocations_due on mcp_revocations (next_attempt_at);
+
 -- Sign-ins at servers in progress: each belongs to the session that began it, and is used once.
 create table mcp_sign_ins (
   state_hash text primary key,

@@ -13,6 +13,7 @@ const mailLifetimes = {
   token_alert: 72 * HOUR,
   token_expiring: 72 * HOUR,
   crawl_notice: 72 * HOUR,
+  service_notice: 72 * HOUR,
 } as const;
 export type MailKind = keyof typeof mailLifetimes;
 
@@ -28,6 +29,7 @@ export const templateTypes: Readonly<Record<MailKind, string>> = {
   token_alert: 'tokenAlert',
   token_expiring: 'tokenExpiring',
   crawl_notice: 'crawlFailures',
+  service_notice: 'connectedService',
 };
 
 export const getLifetime = (kind: MailKind): number => mailLifetimes[kind];

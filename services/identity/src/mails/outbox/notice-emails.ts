@@ -2,8 +2,13 @@ import { asLine, type NoticeCode, type SendEmailRequest, toEmail } from './email
 import type { LinkBase, MailDetail } from './emails.js';
 import type { Addressee } from './queries.js';
 
-/** The pages of the console that show what notices are about: tokens to their owner and to administrators, and crawls. */
-const pages = { own: '/account/tokens', organisation: '/organisation/tokens', crawls: '/crawls' } as const;
+/** The pages of the console that show what notices are about: tokens to their owner and to administrators, crawls, and services. */
+const pages = {
+  own: '/account/tokens',
+  organisation: '/organisation/tokens',
+  crawls: '/crawls',
+  services: '/account/services',
+} as const;
 export type NoticePage = keyof typeof pages;
 
 const isPage = (page: string | undefined): page is NoticePage =>
@@ -34,13 +39,13 @@ export const toItemList = (items: readonly NoticeItem[]) => ({
 });
 
 /**
- * @param detail - contains the code of the notice, its facts, the page of the console that shows more, the result of
- *   `toItemList` if it is about several things, and that of `describeRequest` if a request caused it.
+ * @param detail - contains the code of the notice, its facts, the page of the console that shows more, the id of the one thing
+ *   there that the notice is about, the result of `toItemList` if it is about several things, and that of `describeRequest` if a request caused it.
  */
 export const toNoticeEmail = (
-  emailTemplateType: 'tokenAlert' | 'tokenExpiring' | 'crawlFailures',
+  emailTemplateType: 'tokenAlert' | 'tokenExpiring' | 'crawlFailures' | 'connectedService',
   to: Addressee,
-  { notice, page, items, ...facts }: MailDetail,
+  { notice, page, pageOf, items, ...facts }: MailDetail,
   { consoleUrl }: LinkBase,
 ): SendEmailRequest =>
   toEmail(to, {
@@ -49,6 +54,6 @@ export const toNoticeEmail = (
       ...toFacts(facts),
       notice: notice as NoticeCode,
       ...(items !== undefined && { items: (JSON.parse(items) as MailDetail[]).map(toFacts) }),
-      ...(isPage(page) && { link: consoleUrl + pages[page] }),
+      ...(isPage(page) && { link: [consoleUrl + pages[page], pageOf].filter(Boolean).join('/') }),
     },
   });

@@ -115,6 +115,7 @@ async function compose(
     const detail = await merge(tx, mail, mergeCrawls);
     return detail && toNoticeEmail('crawlFailures', to, detail, deps.links);
   }
+  if (mail.kind === 'service_notice') return toNoticeEmail('connectedService', to, mail.detail, deps.links);
   if (mail.kind === 'token_expiring') return toNoticeEmail('tokenExpiring', to, mail.detail, deps.links);
   // This kind is stored as a complete message.
   if (mail.kind === 'smtp_changed') return undefined;

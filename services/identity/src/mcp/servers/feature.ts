@@ -10,6 +10,7 @@ import {
 } from '@platform/service-kit';
 import type { Registry } from 'prom-client';
 import type { StartJob } from '../../base/start-job.js';
+import type { Outbox } from '../../mails/outbox/outbox.js';
 import type { Resources } from '../../resources.js';
 import type { FindCatalogue } from '../endpoint/endpoint.js';
 import { createCatalogues } from './catalogues.js';
@@ -24,13 +25,15 @@ import { createClientIdentity, createSignIns } from './own/sign-in.js';
 import { createOwnCredentialService } from './own/service.js';
 import { ANSWER_MS, createAuthorizationFetch, MAX_DOCUMENT_BYTES } from './upstream/oauth/fetch.js';
 import { createRenewals } from './upstream/oauth/renewals.js';
+import { createRevocations } from './upstream/oauth/revocations.job.js';
 import { createOwnCredentials } from './upstream/own-credentials.js';
 import { MAX_ANSWER_BYTES } from './schemas.js';
 import { serverCheckRoutes, serverRoutes } from './routes.js';
 import { createServerService } from './service.js';
 import { createToolDecisions } from './tool-decisions.js';
 import { mountedToolRoutes } from './tool.routes.js';
-import { createUpstreamCalls } from './upstream/calls.js';
+import { createUpstreamCalls, getCallShares } from './upstream/calls.js';
+import { createCircuits } from './upstream/circuit.js';
 import { createConnections } from './upstream/connections.js';
 import { createListings } from './upstream/listing.js';
 import { createCredentialHeaders, type SignClaims } from './upstream/credentials.js';
@@ -59,6 +62,7 @@ export interface McpServerDeps {
   readonly pool: Resources['pool'];
   readonly prisma: Resources['prisma'];
   readonly box: SecretBox;
+  readonly outbox: Outbox;
   readonly signClaims: SignClaims;
   readonly clock: Clock;
   readonly log: Logger;
@@ -102,14 +106,19 @@ function openAuthorizationFetch({ settings, shutdown }: McpServerDeps) {
  * @returns the function with which `/mcp` finds the mounted tools of an organisation.
  */
 export function registerMcpServers(app: App, deps: McpServerDeps): FindCatalogue {
-  const { settings, pool, prisma, box, clock, log } = deps;
+  const { settings, pool, prisma, box, outbox, clock, log } = deps;
   const { timeoutMs, refreshMs } = settings;
   const { egress, connections } = openConnections(deps);
   const listings = createListings({ connections, timeoutMs: Math.min(timeoutMs, MAX_LIST_TIMEOUT_MS) });
   const { consoleUrl } = settings;
   const fetchFn = openAuthorizationFetch(deps);
-  const renewals = createRenewals({ pool, box, clock, fetchFn, log });
-  const own = createOwnCredentials({ pool, prisma, clock, renewals, consoleUrl });
+  const circuits = createCircuits(clock);
+  const revocations = createRevocations({ pool, box, clock, fetchFn, circuits, log });
+  deps.startJob('revocations at MCP servers', revocations);
+  const { perServer } = getCallShares(settings.maxCalls);
+  const maxWaiting = { total: settings.maxCalls, perKey: Math.max(1, Math.floor(perServer / 2)) };
+  const renewals = createRenewals({ pool, box, clock, fetchFn, circuits, revocations, maxWaiting, log });
+  const own = createOwnCredentials({ pool, prisma, clock, renewals, outbox, consoleUrl });
   const listers = createListers({ prisma, own });
   const refresher = createRefresher({ prisma, listings, listers, clock, refreshMs, log });
   const job = createRefreshJob({ pool, refresher, clock, refreshMs, log });
@@ -117,11 +126,20 @@ export function registerMcpServers(app: App, deps: McpServerDeps): FindCatalogue
   serverRoutes(app, createServerService({ prisma, box, egress, clock }));
   const checks = createServerChecks({ prisma, listings, listers, refresher, clock });
   serverCheckRoutes(app, checks);
-  const ownCredentials = createOwnCredentialService({ prisma, box, clock });
+  const ownCredentials = createOwnCredentialService({ prisma, box, outbox, clock });
   const identity = createClientIdentity(consoleUrl);
-  const signIns = createSignIns({ prisma, box, clock, fetchFn, identity, credentials: ownCredentials, log });
-  ownCredentialRoutes(app, ownCredentials, signIns, checks);
-  accountCredentialRoutes(app, ownCredentials, signIns);
+  const signIns = createSignIns({
+    prisma,
+    box,
+    clock,
+    fetchFn,
+    identity,
+    credentials: ownCredentials,
+    revocations,
+    log,
+  });
+  ownCredentialRoutes(app, ownCredentials, { signIns, checks, revocations });
+  accountCredentialRoutes(app, ownCredentials, revocations);
   signInCallbackRoutes(app, { ...signIns, identity });
   mountedToolRoutes(app, createToolDecisions({ prisma, clock }));
   const callUpstream = createUpstreamCalls({

@@ -2,10 +2,11 @@ import type { UserPrincipal } from '@platform/auth';
 import type { Clock, Egress, SecretBox } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma, Transaction } from '../../resources.js';
-import type { Caller } from '../../base/caller/actor.js';
+import { type Caller, toActor } from '../../base/caller/actor.js';
 import { findChanges } from '../../audit/changes.js';
 import { isOtherOrigin, parseTargetUrl } from '../../base/egress/target-url.js';
 import { changeAsAdministrator } from '../../members/organisation/administration.js';
+import { endServerCredentials } from '../../members/server-credentials/queries.js';
 import { findAllowedGroups, type GroupsById, toAuditedGroups, toStoredAccess } from './access.js';
 import { describeServer, toServer } from './documents.js';
 import { nameTaken, secretRequired, serverNotFound, tooManyServers } from './errors.js';
@@ -19,6 +20,7 @@ import {
   getRules,
   hasServerNamed,
   insertServer,
+  lockServer,
   type NewServer,
   type ServerRow,
   updateServer,
@@ -31,7 +33,6 @@ import {
   type ServerPage,
   type ServerQuery,
 } from './schemas.js';
-import { deleteCredentialsAt } from './own/queries.js';
 import { withdrawTools } from './tool.queries.js';
 import { serverSecretContext } from './upstream/credentials.js';
 
@@ -310,7 +311,9 @@ export function createServerService(deps: {
         const after = await updateServer(tx, id, { ...fields, nextRefreshAt: at });
         // A tool that was approved on one server is called on another only once that server offers the same.
         if (isOtherOrigin(before.url, after.url)) await withdrawTools(tx, id);
-        const removed = keepsOwnCredentials(before, after) ? 0 : await deleteCredentialsAt(tx, id);
+        const ending = { serverId: id, credential: before.credential };
+        const why = { actor: toActor(caller), at, reason: 'server_changed' } as const;
+        const removed = keepsOwnCredentials(before, after) ? 0 : await endServerCredentials(tx, ending, why);
         await bumpCatalogue(tx, orgId);
         const groups = await findAllowedGroups(tx, orgId, [before, after]);
         await record({ action: 'mcp_server.changed', ...toEntry(before, after, groups, removed) });
@@ -321,11 +324,13 @@ export function createServerService(deps: {
     /** Removes the server with its tools and what was decided on them. @throws AppError 404. */
     async remove(caller: Caller, id: string): Promise<void> {
       const { orgId } = caller;
-      await changeAsAdministrator(deps, caller, async ({ tx, record }) => {
+      await changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {
         const before = await findServer(tx, orgId, id);
         if (!before) throw serverNotFound();
         const groups = await findAllowedGroups(tx, orgId, [before]);
-        const removed = await deleteCredentialsAt(tx, id);
+        await lockServer(tx, id);
+        const why = { actor: toActor(caller), at, reason: 'server_removed' } as const;
+        const removed = await endServerCredentials(tx, { serverId: id }, why);
         await deleteServer(tx, id);
         await bumpCatalogue(tx, orgId);
         await record({ action: 'mcp_server.removed', ...toEntry(before, undefined, groups, removed) });

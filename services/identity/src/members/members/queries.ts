@@ -1,10 +1,12 @@
 import type { Role } from '@platform/auth';
 import type { ListWindow } from '@platform/service-kit';
 import { insertFactsOfEntries } from '../../audit/record.sql.js';
+import type { Actor } from '../../base/caller/actor.js';
 import { Prisma } from '../../generated/prisma/client.js';
 import { secretLifetimes } from '../../mails/one-time-secrets/secret.js';
 import type { GroupReference, User } from './schemas.js';
 import type { Prisma as Client, Transaction } from '../../resources.js';
+import { endServerCredentials } from '../server-credentials/queries.js';
 
 const userFields = { id: true, orgId: true, email: true, fullName: true, role: true } as const;
 
@@ -140,7 +142,7 @@ export const updateUser = (
 
 /**
  * Marks the member removed. The row stays, because the administrators' list of tokens shows the owner. The member's own
- * credentials at MCP servers are deleted.
+ * credentials at MCP servers end.
  *
  * @param state - `invited` leaves a member who has joined as they are.
  * @returns false for such a member.
@@ -148,12 +150,11 @@ export const updateUser = (
 export async function markRemoved(
   db: Transaction,
   id: string,
-  at: Date,
-  state?: 'invited',
+  { actor, at, state }: { readonly actor: Actor; readonly at: Date; readonly state?: 'invited' | undefined },
 ): Promise<boolean> {
   const where = { id, ...(state === 'invited' && { passwordHash: null }) };
   if ((await db.user.updateMany({ where, data: { removedAt: at } })).count === 0) return false;
-  await db.mcpCredential.deleteMany({ where: { accountId: id } });
+  await endServerCredentials(db, { accountId: id }, { actor, at, reason: 'account_removed' });
   return true;
 }
 

@@ -21,13 +21,17 @@ interface Owned {
   readonly tokens: readonly string[];
   readonly apps: readonly string[];
   readonly passkeys: readonly string[];
+  /** The MCP servers at which the member has a credential of their own. */
+  readonly services: readonly string[];
+  /** The events that are sent for the member, each with where it goes. */
+  readonly subscriptions: readonly string[];
 }
 
 const page = { take: MAX_COUNTED + 1 };
 
 /** Finds the names of what acts for the member, or signs them in: one more than are counted at most. */
 export async function findOwned(db: Prisma, userId: string, now: Date): Promise<Owned> {
-  const [tokens, grants, passkeys] = await Promise.all([
+  const [tokens, grants, passkeys, credentials, subscriptions] = await Promise.all([
     db.personalAccessToken.findMany({
       ...page,
       where: { ownerId: userId, status: 'active', OR: [{ expiresAt: null }, { expiresAt: { gt: now } }] },
@@ -41,10 +45,25 @@ export async function findOwned(db: Prisma, userId: string, now: Date): Promise<
       orderBy: { client: { name: 'asc' } },
     }),
     db.passkey.findMany({ ...page, where: { userId }, select: { name: true }, orderBy: { name: 'asc' } }),
+    db.mcpCredential.findMany({
+      ...page,
+      where: { accountId: userId },
+      select: { server: { select: { name: true } } },
+      orderBy: { server: { name: 'asc' } },
+    }),
+    db.factDestination.findMany({
+      ...page,
+      where: { ownerId: userId, form: 'subscription', endsAt: { gt: now } },
+      select: { event: true, url: true },
+      orderBy: [{ event: 'asc' }, { url: 'asc' }],
+    }),
   ]);
   return {
     tokens: tokens.map(({ name }) => name),
     apps: grants.map(({ client }) => client.name),
     passkeys: passkeys.map(({ name }) => name),
+    services: credentials.map(({ server }) => server.name),
+    // The rest of the URL can be the secret that opens it.
+    subscriptions: subscriptions.map(({ event, url }) => `${event} → ${new URL(url).host}`),
   };
 }

@@ -21,6 +21,8 @@ const Removal = Type.Object(
     tokens: Ended,
     apps: Ended,
     passkeys: Ended,
+    services: Ended,
+    subscriptions: Ended,
   },
   { title: 'MemberRemoval' },
 );
@@ -59,6 +61,8 @@ export function removalRoute(
           tokens: toEnded(owned.tokens),
           apps: toEnded(owned.apps),
           passkeys: toEnded(owned.passkeys),
+          services: toEnded(owned.services),
+          subscriptions: toEnded(owned.subscriptions),
         },
       };
     },

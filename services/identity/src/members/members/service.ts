@@ -217,7 +217,8 @@ export function createUserService(deps: {
         if (!user) throw userNotFound();
         if (user.role === 'admin' && kind !== 'session') throw sessionRequiredForAdmins();
         if (await isLastAdmin(tx, user)) throw lastAdmin();
-        if (!(await markRemoved(tx, userId, at, state))) throw invitationAccepted();
+        if (!(await markRemoved(tx, userId, { actor: toActor(caller), at, state })))
+          throw invitationAccepted();
         await record({ action: 'user.removed', subjectId: userId });
       });
     },

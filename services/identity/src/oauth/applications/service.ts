@@ -1,7 +1,7 @@
 import type { Bounds } from '@platform/auth';
 import { type ListPage, readListPage, type SearchQuery } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import type { Caller } from '../../base/caller/actor.js';
+import { type Caller, toActor } from '../../base/caller/actor.js';
 import {
   listBoundChoices,
   type NamedBounds,
@@ -9,8 +9,8 @@ import {
   toStoredBounds,
 } from '../../credentials/bounds/bounds.js';
 import { changeAsAdministrator } from '../../members/organisation/administration.js';
+import { endServerCredentials } from '../../members/server-credentials/queries.js';
 import type { Prisma, Transaction } from '../../resources.js';
-import { deleteServerCredentials } from '../../tokens/service-accounts/queries.js';
 import {
   type ApplicationDeps,
   describeBoundsOf,
@@ -147,7 +147,11 @@ export function createApplicationService(deps: ApplicationDeps) {
         await removeApplication(tx, clientId, at);
         if (serviceAccount) {
           await updateServiceAccount(tx, serviceAccount.id, { removedAt: at });
-          await deleteServerCredentials(tx, serviceAccount.id);
+          await endServerCredentials(
+            tx,
+            { accountId: serviceAccount.id },
+            { actor: toActor(caller), at, reason: 'account_removed' },
+          );
         }
         await record({ action: 'application.removed', subjectId: clientId });
       }),

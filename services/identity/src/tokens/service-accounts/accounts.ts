@@ -13,8 +13,9 @@ import { v7 as uuidv7 } from 'uuid';
 import type { AuditAction } from '../../audit/actions.js';
 import { findChanges } from '../../audit/changes.js';
 import type { Changes } from '../../audit/queries.js';
-import type { Caller } from '../../base/caller/actor.js';
+import { type Caller, toActor } from '../../base/caller/actor.js';
 import { changeAsAdministrator } from '../../members/organisation/administration.js';
+import { endServerCredentials } from '../../members/server-credentials/queries.js';
 import type { Prisma, Transaction } from '../../resources.js';
 import type { TokenContext } from '../context.js';
 import { type CreatedToken, createTokenFor, listScopeGroups } from '../create.js';
@@ -24,7 +25,6 @@ import type { GrantableScopes } from '../schemas.js';
 import {
   type AccountRow,
   countAccounts,
-  deleteServerCredentials,
   findAccount,
   findAccounts,
   insertAccount,
@@ -127,7 +127,8 @@ export const removeAccount = (ctx: AccountContext, caller: Caller, id: string): 
   changeIn(ctx, caller, 'service_account.removed', async (tx, removedAt) => {
     await findOwn(tx, caller.orgId, id);
     const row = await updateAccount(tx, id, { removedAt });
-    await deleteServerCredentials(tx, id);
+    const why = { actor: toActor(caller), at: removedAt, reason: 'account_removed' } as const;
+    await endServerCredentials(tx, { accountId: id }, why);
     return { row };
   });
 

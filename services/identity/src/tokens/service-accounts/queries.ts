@@ -65,10 +65,6 @@ export interface NewAccount {
 export const insertAccount = (db: Transaction, account: NewAccount): Promise<AccountRow> =>
   db.serviceAccount.create({ data: account, select: fields });
 
-/** Deletes the account's own credentials at MCP servers. */
-export const deleteServerCredentials = (db: Transaction, accountId: string): Promise<unknown> =>
-  db.mcpCredential.deleteMany({ where: { accountId } });
-
 export const updateAccount = (
   db: Transaction,
   id: string,

@@ -17,7 +17,18 @@ export const givenClient = { clientId: 'platform', clientSecret: 'a-secret-of-th
  * A server at which people sign in, with an authorization server of its own: `oidc-provider` at another origin. It answers
  * calls with the person whose tokens it got.
  */
-export async function startOauthUpstream(redirectUri: string) {
+export async function startOauthUpstream(
+  redirectUri: string,
+  {
+    hasPage = false,
+    fetchDocument,
+  }: {
+    /** Whether a person presses a button at the authorization server; otherwise it signs them in at once. */
+    readonly hasPage?: boolean;
+    /** Fetches the documents of clients; without it, clients register themselves. */
+    readonly fetchDocument?: (url: string) => Promise<Response>;
+  } = {},
+) {
   /** The URL of the server, once it listens. */
   let resource = '';
   const state = {
@@ -30,6 +41,17 @@ export async function startOauthUpstream(redirectUri: string) {
     /** Whose tokens were renewed, in order: the platform lists tools as the administrator meanwhile. */
     refreshes: [] as (string | undefined)[],
     revocations: 0,
+    /** Whether nothing can be revoked at the moment. */
+    failsRevocations: false,
+    /** Whether the endpoint for tokens accepts requests and answers none. */
+    hangs: false,
+    /** How many requests it has let hang. */
+    hung: 0,
+    /** Whether the endpoint for tokens answers with 503, and how often it has. */
+    failsTokens: false,
+    failed: 0,
+    /** Whom the authorization server no longer knows. */
+    unknown: undefined as string | undefined,
     registrations: 0,
     /** The parameters of each authorization request. */
     requests: [] as URLSearchParams[],
@@ -50,7 +72,8 @@ export async function startOauthUpstream(redirectUri: string) {
       },
     ],
     scopes: ['openid', 'offline_access', 'read', 'write'],
-    findAccount: (_context, sub) => ({ accountId: sub, claims: () => ({ sub }) }),
+    findAccount: (_context, sub) =>
+      sub === state.unknown ? undefined : { accountId: sub, claims: () => ({ sub }) },
     interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
     cookies: { keys: ['a-key-of-the-foreign-server'] },
     pkce: { required: () => true },
@@ -59,7 +82,8 @@ export async function startOauthUpstream(redirectUri: string) {
     expiresWithSession: () => Promise.resolve(false),
     features: {
       devInteractions: { enabled: false },
-      registration: { enabled: true },
+      registration: { enabled: fetchDocument === undefined },
+      ...(fetchDocument && { clientIdMetadataDocument: { enabled: true, ack: 'draft-02' } }),
       revocation: { enabled: true },
       resourceIndicators: {
         enabled: true,
@@ -72,6 +96,7 @@ export async function startOauthUpstream(redirectUri: string) {
         }),
       },
     },
+    ...(fetchDocument && { fetch: (url) => fetchDocument(String(url)) }),
     clientDefaults: { grant_types: ['authorization_code', 'refresh_token'] },
     async loadExistingGrant({ oidc }) {
       const grant = new oidc.provider.Grant({
@@ -97,13 +122,31 @@ export async function startOauthUpstream(redirectUri: string) {
     response: Parameters<typeof callback>[1],
   ): void => {
     const url = new URL(request.url ?? '/', issuer);
-    if (url.pathname.startsWith('/interaction/'))
-      void provider.interactionFinished(request, response, {
-        login: { accountId: state.subject },
-        consent: {},
-      });
-    else {
+    if (url.pathname.startsWith('/interaction/')) {
+      if (hasPage && request.method === 'GET') {
+        response.setHeader('content-type', 'text/html');
+        response.end(
+          `<!doctype html><title>Foreign</title><form method="post"><button>Sign in as ${state.subject}</button>
+           <button formaction="${url.pathname}?refused">Refuse</button></form>`,
+        );
+        return;
+      }
+      const isRefused = url.searchParams.has('refused');
+      void provider.interactionFinished(
+        request,
+        response,
+        isRefused ? { error: 'access_denied' } : { login: { accountId: state.subject }, consent: {} },
+        { mergeWithLastSubmission: false },
+      );
+    } else {
       if (url.pathname === '/auth') state.requests.push(url.searchParams);
+      if (url.pathname === '/token' && state.hangs) return void (state.hung += 1);
+      if (url.pathname === '/token' && state.failsTokens) {
+        state.failed += 1;
+        return void response.writeHead(503).end();
+      }
+      if (url.pathname === '/token/revocation' && state.failsRevocations)
+        return void response.writeHead(503).end();
       if (url.pathname === '/token/revocation') state.revocations += 1;
       if (url.pathname === '/reg') state.registrations += 1;
       void callback(request, response);
@@ -142,13 +185,15 @@ export async function startOauthUpstream(redirectUri: string) {
     url: resource,
     issuer,
     state,
+    become: (subject: string): void => void (state.subject = subject),
     /** Goes through the pages of the authorization server as a browser does. @returns the address that it is sent back to. */
     async authorize(url: string): Promise<URL> {
       const cookies = new Map<string, string>();
       let next = url;
       for (let step = 0; step < 10; step += 1) {
         const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-        const response = await fetch(next, { redirect: 'manual', headers: { cookie } });
+        const method = hasPage && next.includes('/interaction/') ? 'POST' : 'GET';
+        const response = await fetch(next, { method, redirect: 'manual', headers: { cookie } });
         const text = await response.text();
         for (const line of response.headers.getSetCookie()) {
           const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];

@@ -1,6 +1,7 @@
 import { createSecretBox, encryptionKeys } from '@platform/service-kit';
 import { ownSecretContext } from '../../../src/mcp/servers/upstream/credentials.js';
 import { parseGrant } from '../../../src/mcp/servers/upstream/oauth/grant.js';
+import { waitFor } from '@platform/testing';
 import { createHttpBrowser } from '../../browser.js';
 import { encryptionKeys as keys } from '../../identity.js';
 import { startReplica } from '../../replica.js';
@@ -207,11 +208,62 @@ test('MCP-63 disconnecting revokes the tokens at the authorization server', asyn
   const { tokens } = await findGrant(ada, id);
   await ada.browser.call('DELETE', `/api/v1/mcp-servers/${id}/my-credential`);
   await identity.call('DELETE', `/api/v1/mcp-servers/${id}/credentials/${ben.id}`, { token: await identity.login() });
-  expect(upstream.state.revocations).toBe(2);
+  await waitFor(() => upstream.state.revocations === 2, { what: 'the revocations' });
   const response = await fetch(upstream.url, { method: 'POST', headers: { authorization: `Bearer ${tokens.access_token}` } });
   expect(response.status).toBe(401);
   for (const person of [ada, ben]) expect(await person.agent.getText()).toContain('have not connected yet');
 }); // oxfmt-ignore
+
+const refuses = async (token: string): Promise<boolean> =>
+  (await fetch(upstream.url, { method: 'POST', headers: { authorization: `Bearer ${token}` } })).status ===
+  401;
+const countWaiting = async (server: string): Promise<number> =>
+  (await identity.db.query('select from mcp_revocations where server_id = $1', [server])).rowCount ?? 0;
+/** Finds why the connections of a person have ended, as their events say. */
+const findEnds = async ({ id }: Person): Promise<unknown[]> =>
+  (await identity.db.query<{ data: Record<string, unknown> }>(
+    `select event -> 'data' as data from outbox.events where event ->> 'type' = 'mcp.disconnected'
+       and event -> 'data' ->> 'subjectId' = $1 order by position`, [id],
+  )).rows.map(({ data: { reason, detail } }) => ({ reason, detail })); // oxfmt-ignore
+
+test.each([
+  ['account_removed', (_id: string, ada: Person) => identity.call('DELETE', `/api/v1/users/${ada.id}`, { token: session })],
+  ['server_removed', (id: string) => mounts.call('DELETE', `/${id}`)],
+  ['server_changed', (id: string) => mounts.call('PATCH', `/${id}`, { url: 'http://127.0.0.2:9/mcp' })],
+  ['server_changed', (id: string) => mounts.call('PATCH', `/${id}`, { credential: { kind: 'none' } })],
+  [null, (_id: string, ada: Person) => ada.browser.call('DELETE', '/api/v1/mcp-servers/mine')],
+] as const)('MCP-65 tokens that end with an act (%s) are revoked, once their authorization server can', async (reason, act) => {
+  const id = await mount();
+  const ada = await createPerson('ada');
+  await signIn(ada, id);
+  const { tokens } = await findGrant(ada, id);
+  upstream.state.failsRevocations = true;
+  expect((await act(id, ada)).status).toBe(200);
+  expect(await findEnds(ada)).toEqual([{ reason, detail: { server: 'wiki', serverId: id } }]);
+  expect(await refuses(tokens.access_token)).toBe(false);
+  // What is left to do survives the process, which knows nothing else of it.
+  await waitFor(() => identity.logged().includes('failed to revoke tokens'), { what: 'the first attempt' });
+  expect(await countWaiting(id)).toBeGreaterThan(0);
+  upstream.state.failsRevocations = false;
+  identity.advance(20_000);
+  await waitFor(() => refuses(tokens.access_token), { what: 'the revocation', patienceMs: 30_000 });
+  await waitFor(async () => (await countWaiting(id)) === 0, { what: 'the end of the job', patienceMs: 30_000 });
+  for (const token of [tokens.access_token, tokens.refresh_token ?? '?']) expect(identity.logged()).not.toContain(token);
+}, 40_000); // oxfmt-ignore
+
+test('MCP-65 tokens that nobody can revoke are given up after a day', async () => {
+  const id = await mount();
+  const ada = await createPerson('ada');
+  await signIn(ada, id);
+  upstream.state.failsRevocations = true;
+  await ada.browser.call('DELETE', `/api/v1/mcp-servers/${id}/my-credential`);
+  expect(await countWaiting(id)).toBe(1);
+  await identity.db.query(
+    `update mcp_revocations set ended_at = ended_at - interval '1 day', next_attempt_at = ended_at where server_id = $1`, [id],
+  );
+  await waitFor(async () => (await countWaiting(id)) === 0, { what: 'the end', patienceMs: 30_000 });
+  expect(identity.logged()).toContain('gave up revoking tokens');
+}, 40_000); // oxfmt-ignore
 
 test('MCP-64 an administrator can give the client, which belongs to one authorization server', async () => {
   const id = await mount({ ...givenClient, scope: 'read' });

@@ -108,17 +108,6 @@ export const replaceCredential = (tx: Transaction, credential: NewCredential): P
   });
 };
 
-/** @returns false when there is none. */
-export const deleteCredential = async (
-  tx: Transaction,
-  serverId: string,
-  accountId: string,
-): Promise<boolean> => (await tx.mcpCredential.deleteMany({ where: { serverId, accountId } })).count > 0;
-
-/** Deletes the credentials of all accounts at a server. @returns their number. */
-export const deleteCredentialsAt = async (tx: Transaction, serverId: string): Promise<number> =>
-  (await tx.mcpCredential.deleteMany({ where: { serverId } })).count;
-
 export interface OwnServerRow {
   readonly id: string;
   readonly name: string;
@@ -179,3 +168,52 @@ export const findAccountsOf = (
   from mcp_credentials c left join users u on u.id = c.account_id left join service_accounts a on a.id = c.account_id
   where c.server_id = ${serverId}::uuid and (${after ?? null}::uuid is null or c.id < ${after ?? null}::uuid)
   order by c.id desc limit ${limit}`;
+
+/* The members who may use a server and have joined, each with the key that the last request to connect is counted by. */
+const members = `
+  select u.id, 'ask-to-connect:' || $1::text || ':' || u.id as key,
+    exists (select from mcp_credentials c where c.server_id = $1::uuid and c.account_id = u.id) as "isConnected"
+  from users u
+  where u.org_id = $2::uuid and u.removed_at is null and u.password_hash is not null
+    and (not $3::boolean or exists (
+      select from group_members g where g.member_id = u.id and g.group_id = any($4::uuid[])))`;
+
+type Askable = Pick<ServerRow, 'id' | 'orgId' | 'isLimited' | 'allowedGroups'>;
+const toValues = ({ id, orgId, isLimited, allowedGroups }: Askable) => [id, orgId, isLimited, allowedGroups];
+
+/** Claims members who are to be asked to connect: whoever is not connected, and was not asked for a while. @returns their ids. */
+export async function claimUnasked(
+  tx: Transaction,
+  server: Askable,
+  { at, everyMs, limit }: { readonly at: Date; readonly everyMs: number; readonly limit: number },
+): Promise<string[]> {
+  const rows = await tx.$queryRawUnsafe<{ key: string }[]>(
+    `insert into rate_limits as present (key, points, expire)
+     select m.key, 1, $5::bigint + $6::bigint from (${members}) m left join rate_limits r on r.key = m.key
+     where not m."isConnected" and coalesce(r.expire <= $5::bigint, true) order by m.id limit $7::int
+     on conflict (key) do update set points = 1, expire = excluded.expire where present.expire <= $5::bigint
+     returning key`,
+    ...toValues(server),
+    at.getTime(),
+    everyMs,
+    limit,
+  );
+  return rows.map(({ key }) => key.slice(key.lastIndexOf(':') + 1));
+}
+
+/** Counts the members who may use a server, by what asking them would do. */
+export async function countAskable(
+  tx: Transaction,
+  server: Askable,
+  at: Date,
+): Promise<{ readonly remaining: number; readonly askedBefore: number; readonly connected: number }> {
+  const [counts] = await tx.$queryRawUnsafe<{ remaining: number; askedBefore: number; connected: number }[]>(
+    `select count(*) filter (where m."isConnected")::int as connected,
+       count(*) filter (where not m."isConnected" and r.expire > $5::bigint)::int as "askedBefore",
+       count(*) filter (where not m."isConnected" and coalesce(r.expire <= $5::bigint, true))::int as remaining
+     from (${members}) m left join rate_limits r on r.key = m.key`,
+    ...toValues(server),
+    at.getTime(),
+  );
+  return counts ?? { remaining: 0, askedBefore: 0, connected: 0 };
+}

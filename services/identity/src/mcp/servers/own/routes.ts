@@ -7,10 +7,14 @@ import { inAnySession } from '../../../base/confirmation.js';
 import type { ServerChecks } from '../checks.js';
 import { ServerPath, TestedServer } from '../schemas.js';
 import type { ClientIdentity } from '../upstream/oauth/protocol.js';
+import type { Revocations } from '../upstream/oauth/revocations.job.js';
 import {
+  ASKED_EVERY_DAYS,
+  AskedMembers,
   CredentialPage,
   CredentialPath,
   CredentialQuery,
+  MAX_ASKED,
   OwnServerResponse,
   OwnServers,
   SignInResponse,
@@ -26,8 +30,15 @@ const tags = ['MCP servers'];
 export function ownCredentialRoutes(
   app: App,
   service: OwnCredentialService,
-  signIns: Pick<SignIns, 'begin' | 'revoke'>,
-  checks: Pick<ServerChecks, 'testOwn'>,
+  {
+    signIns,
+    checks,
+    revocations,
+  }: {
+    readonly signIns: Pick<SignIns, 'begin'>;
+    readonly checks: Pick<ServerChecks, 'testOwn'>;
+    readonly revocations: Pick<Revocations, 'wake'>;
+  },
 ): void {
   const onRequest = [app.authenticate, requireSession];
   app.get(
@@ -90,11 +101,30 @@ export function ownCredentialRoutes(
       },
     },
     async (request) => {
-      const caller = getCaller(request);
-      const { id } = request.params;
-      const { isSignedIn, secretSealed } = await service.removeOwn(caller, id);
-      if (isSignedIn) await signIns.revoke(id, caller.userId, secretSealed);
+      await service.removeOwn(getCaller(request), request.params.id);
+      revocations.wake();
       return { message: 'Disconnected' };
+    },
+  );
+  app.delete(
+    `${base}/mine`,
+    {
+      onRequest,
+      config: inAnySession,
+      schema: {
+        operationId: 'removeOwnMcpCredentials',
+        tags,
+        summary: "Delete the caller's credentials at all MCP servers, at once",
+        response: {
+          200: Type.Object({ message: Type.String(), removed: Type.Integer() }),
+          ...errorResponses(401, 403),
+        },
+      },
+    },
+    async (request) => {
+      const removed = await service.removeAllOwn(getCaller(request));
+      revocations.wake();
+      return { message: 'Disconnected', removed };
     },
   );
   app.post(
@@ -133,7 +163,7 @@ export function ownCredentialRoutes(
 export function accountCredentialRoutes(
   app: App,
   service: OwnCredentialService,
-  signIns: Pick<SignIns, 'revoke'>,
+  revocations: Pick<Revocations, 'wake'>,
 ): void {
   const onRequest = [app.authenticate, requireAdminRole, requireSession];
   app.get(
@@ -150,6 +180,21 @@ export function accountCredentialRoutes(
       },
     },
     (request) => service.list(getMember(request), request.params.id, request.query),
+  );
+  app.post(
+    `${base}/:id/credentials/requests`,
+    {
+      onRequest,
+      config: inAnySession,
+      schema: {
+        operationId: 'askToConnect',
+        tags,
+        summary: `Mail members who may use an MCP server and have not connected: ${MAX_ASKED} at a time, each once in ${ASKED_EVERY_DAYS} days`,
+        params: ServerPath,
+        response: { 200: AskedMembers, ...errorResponses(400, 401, 403, 404, 503) },
+      },
+    },
+    (request) => service.ask(getCaller(request), request.params.id),
   );
   app.put(
     `${base}/:id/credentials/:accountId`,
@@ -186,8 +231,8 @@ export function accountCredentialRoutes(
     },
     async (request) => {
       const { id, accountId } = request.params;
-      const { isSignedIn, secretSealed } = await service.remove(getCaller(request), id, accountId);
-      if (isSignedIn) await signIns.revoke(id, accountId, secretSealed);
+      await service.remove(getCaller(request), id, accountId);
+      revocations.wake();
       return { message: 'Credential removed' };
     },
   );

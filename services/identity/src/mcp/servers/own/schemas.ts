@@ -49,6 +49,23 @@ export const StoreBody = Type.Object(
 );
 export type StoreBody = Type.Static<typeof StoreBody>;
 
+/** How often a member is asked at most to connect to a server, and how many members one request asks. */
+export const ASKED_EVERY_DAYS = 7;
+export const MAX_ASKED = 1_000;
+
+export const AskedMembers = Type.Object(
+  {
+    asked: Type.Integer({ description: `Who are mailed now: ${MAX_ASKED} at most.` }),
+    remaining: Type.Integer({ description: 'Who can be asked by further requests.' }),
+    askedBefore: Type.Integer({
+      description: `Who are not connected, and were asked within ${ASKED_EVERY_DAYS} days, now included.`,
+    }),
+    connected: Type.Integer({ description: 'Who are connected, of the members who may use the server.' }),
+  },
+  { title: 'AskedMembers' },
+);
+export type AskedMembers = Type.Static<typeof AskedMembers>;
+
 const AccountCredential = Type.Object(
   {
     account: Type.Object({

@@ -1,26 +1,44 @@
 import type { UserPrincipal } from '@platform/auth';
-import type { Clock, SecretBox } from '@platform/service-kit';
+import { type Clock, DAY_MS, type SecretBox } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { insertAuditEntry } from '../../../audit/queries.js';
 import { type Caller, toActor } from '../../../base/caller/actor.js';
 import { changeAsAdministrator } from '../../../members/organisation/administration.js';
+import { endServerCredentials } from '../../../members/server-credentials/queries.js';
+import type { Outbox } from '../../../mails/outbox/outbox.js';
+import { findSmtpConfiguration } from '../../../members/smtp/queries.js';
 import type { Prisma, Transaction } from '../../../resources.js';
 import { serverNotFound } from '../errors.js';
 import { findServer } from '../queries.js';
-import { ownSecretContext } from '../upstream/credentials.js';
-import { accountNotFound, notConnected, serverMoved, serviceNotFound } from './errors.js';
+import { isPerAccount, ownSecretContext } from '../upstream/credentials.js';
 import {
+  accountNotFound,
+  mailNotSetUp,
+  notConnected,
+  serverMoved,
+  serviceNotFound,
+  signInNeeded,
+} from './errors.js';
+import {
+  claimUnasked,
+  countAskable,
   type CredentialRow,
-  deleteCredential,
   findAccountsOf,
-  findSealedOf,
   findOwnServers,
   lockAccount,
   lockReached,
   type OwnServerRow,
   replaceCredential,
 } from './queries.js';
-import type { CredentialPage, CredentialQuery, OwnServer, StoreBody } from './schemas.js';
+import {
+  ASKED_EVERY_DAYS,
+  type AskedMembers,
+  type CredentialPage,
+  type CredentialQuery,
+  MAX_ASKED,
+  type OwnServer,
+  type StoreBody,
+} from './schemas.js';
 
 const toConnection = ({ connectedAt, lastUsedAt, refusedAt }: CredentialRow) => ({
   connectedAt: connectedAt.toISOString(),
@@ -36,20 +54,14 @@ const toOwnServer = ({ id, name, url, connection, ...row }: OwnServerRow): OwnSe
   connection: connection && toConnection(connection),
 });
 
-/** A credential that was deleted here. */
-interface Removed {
-  /** Whether it has tokens, which can be revoked where they come from. */
-  readonly isSignedIn: boolean;
-  readonly secretSealed: string;
-}
-
 /** The credentials of members and service accounts at servers: who has one, never what. */
 export function createOwnCredentialService(deps: {
   readonly prisma: Prisma;
   readonly box: SecretBox;
+  readonly outbox: Pick<Outbox, 'isEnabled' | 'add' | 'wake'>;
   readonly clock: Clock;
 }) {
-  const { prisma, box, clock } = deps;
+  const { prisma, box, outbox, clock } = deps;
 
   /** @throws AppError 404 for a server that asks the account for none. */
   async function requireOwnServer(db: Prisma | Transaction, orgId: string, accountId: string, id: string) {
@@ -85,6 +97,7 @@ export function createOwnCredentialService(deps: {
   async function requirePersonal(tx: Transaction, orgId: string, id: string) {
     const server = await findServer(tx, orgId, id);
     if (!server) throw serverNotFound();
+    if (server.credential === 'oauth') throw signInNeeded();
     if (server.credential !== 'personal') throw serviceNotFound();
     return server;
   }
@@ -145,19 +158,19 @@ export function createOwnCredentialService(deps: {
       });
     },
 
-    /** Deletes the caller's own credential, also at a server that is no longer for the caller. @throws AppError 404. */
-    async removeOwn(caller: Caller, id: string): Promise<Removed> {
-      const { orgId, userId: accountId } = caller;
-      const at = new Date(clock());
-      return prisma.$transaction(async (tx) => {
-        const server = await findServer(tx, orgId, id);
-        const stored = server && (await findSealedOf(tx, id, accountId));
-        if (!stored || !(await deleteCredential(tx, id, accountId))) throw notConnected();
-        const detail = { server: server.name, serverId: id };
-        // oxfmt-ignore
-        await insertAuditEntry(tx, { orgId, action: 'mcp_credential.removed', actor: toActor(caller), subjectId: accountId, detail, at });
-        return { isSignedIn: server.credential === 'oauth', secretSealed: stored.secretSealed };
+    /** Ends the caller's own credential, also at a server that is no longer for the caller. @throws AppError 404. */
+    async removeOwn(caller: Caller, id: string): Promise<void> {
+      const { userId: accountId } = caller;
+      const why = { actor: toActor(caller), at: new Date(clock()) };
+      await prisma.$transaction(async (tx) => {
+        if ((await endServerCredentials(tx, { serverId: id, accountId }, why)) === 0) throw notConnected();
       });
+    },
+
+    /** Ends the caller's own credentials at all servers. @returns how many there were. */
+    async removeAllOwn(caller: Caller): Promise<number> {
+      const why = { actor: toActor(caller), at: new Date(clock()) };
+      return prisma.$transaction((tx) => endServerCredentials(tx, { accountId: caller.userId }, why));
     },
 
     /** Lists who has a credential at a server, for administrators. @throws AppError 404. */
@@ -177,6 +190,44 @@ export function createOwnCredentialService(deps: {
       return { data, nextCursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null };
     },
 
+    /**
+     * Mails members who may use the server, and have joined, to connect, unless they are connected, or were asked within
+     * `ASKED_EVERY_DAYS`. A request asks `MAX_ASKED` of them, and can be repeated for the others.
+     *
+     * @throws AppError 404; 503 MAIL_UNAVAILABLE.
+     */
+    async ask(caller: Caller, id: string): Promise<AskedMembers> {
+      const { orgId } = caller;
+      if (!outbox.isEnabled) throw mailNotSetUp();
+      const counts = await changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {
+        const server = await findServer(tx, orgId, id);
+        if (!server) throw serverNotFound();
+        if (!isPerAccount(server) || !server.isEnabled) throw serviceNotFound();
+        if (!(await findSmtpConfiguration(tx, orgId))) throw mailNotSetUp();
+        const asked = await claimUnasked(tx, server, {
+          at,
+          everyMs: ASKED_EVERY_DAYS * DAY_MS,
+          limit: MAX_ASKED,
+        });
+        const by = `${caller.fullName} (${caller.email})`;
+        const detail = { notice: 'serviceOffered', name: server.name, by, page: 'services', pageOf: id };
+        await outbox.add(
+          tx,
+          asked.map((userId) => ({ kind: 'service_notice', to: { userId }, detail, requestId: null }) as const),
+          at,
+        );
+        if (asked.length > 0)
+          await record({
+            action: 'mcp_credential.asked_for',
+            subjectId: id,
+            detail: { server: server.name, asked: String(asked.length) },
+          });
+        return { asked: asked.length, ...(await countAskable(tx, server, at)) };
+      });
+      outbox.wake();
+      return counts;
+    },
+
     /** Gives a service account a credential of its own. @throws AppError 404; 409 SERVER_MOVED. */
     async give(caller: Caller, id: string, accountId: string, body: StoreBody): Promise<void> {
       const { orgId } = caller;
@@ -190,16 +241,12 @@ export function createOwnCredentialService(deps: {
       });
     },
 
-    /** Deletes the credential of any account at a server. @throws AppError 404. */
-    remove: (caller: Caller, id: string, accountId: string): Promise<Removed> =>
-      changeAsAdministrator(deps, caller, async ({ tx, record }) => {
-        const server = await findServer(tx, caller.orgId, id);
-        if (!server) throw serverNotFound();
-        const stored = await findSealedOf(tx, id, accountId);
-        if (!stored || !(await deleteCredential(tx, id, accountId))) throw notConnected();
-        const detail = { server: server.name, serverId: id };
-        await record({ action: 'mcp_credential.removed', subjectId: accountId, detail });
-        return { isSignedIn: server.credential === 'oauth', secretSealed: stored.secretSealed };
+    /** Ends the credential of any account at a server. @throws AppError 404. */
+    remove: (caller: Caller, id: string, accountId: string): Promise<void> =>
+      changeAsAdministrator(deps, caller, async ({ tx, at }) => {
+        if (!(await findServer(tx, caller.orgId, id))) throw serverNotFound();
+        const why = { actor: toActor(caller), at };
+        if ((await endServerCredentials(tx, { serverId: id, accountId }, why)) === 0) throw notConnected();
       }),
   };
 }

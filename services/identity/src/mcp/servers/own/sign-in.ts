@@ -9,6 +9,7 @@ import { ownSecretContext, serverSecretContext, signInContext } from '../upstrea
 import { describeFault } from '../upstream/oauth/fetch.js';
 import { type Flow, parseGrant } from '../upstream/oauth/grant.js';
 import type { ClientIdentity } from '../upstream/oauth/protocol.js';
+import type { Revocations } from '../upstream/oauth/revocations.job.js';
 import { serviceNotFound, signInFailed } from './errors.js';
 import { consumeSignIn, findOwnServers, findSealedOf, insertSignIn, storeClient } from './queries.js';
 import type { OwnCredentialService } from './service.js';
@@ -57,9 +58,10 @@ export function createSignIns(deps: {
   readonly fetchFn: FetchLike;
   readonly identity: ClientIdentity;
   readonly credentials: Pick<OwnCredentialService, 'storeSignedIn'>;
+  readonly revocations: Pick<Revocations, 'add'>;
   readonly log: Pick<Logger, 'info'>;
 }) {
-  const { prisma, box, clock, fetchFn, identity, credentials, log } = deps;
+  const { prisma, box, clock, fetchFn, identity, credentials, revocations, log } = deps;
 
   const readClient = ({ id, secretSealed }: ServerRow): Flow['client'] | undefined =>
     secretSealed === null
@@ -137,25 +139,15 @@ export function createSignIns(deps: {
       if (server?.revision !== revision) return { outcome: 'failed', serverId };
       if (code === undefined) return { outcome: 'refused', serverId };
       const flow = JSON.parse(box.open(found.flowSealed, signInContext(stateHash))) as Flow;
-      const { complete, revoke } = await loadProtocol();
+      const { complete } = await loadProtocol();
       try {
         const grant = await complete({ identity, fetchFn }, flow, { code, iss, now });
         const isStored = await credentials.storeSignedIn(caller, server, JSON.stringify(grant));
-        if (!isStored) await revoke(grant, fetchFn);
+        if (!isStored) await revocations.add({ serverId, accountId }, grant);
         return { outcome: isStored ? 'connected' : 'failed', serverId };
       } catch (error) {
         report(error, serverId, 'failed to complete a sign-in at an MCP server');
         return { outcome: 'failed', serverId };
-      }
-    },
-
-    /** Revokes the tokens of an account at the authorization server. It never rejects: here, they are deleted already. */
-    async revoke(serverId: string, accountId: string, secretSealed: string): Promise<void> {
-      try {
-        const { revoke } = await loadProtocol();
-        await revoke(parseGrant(box.open(secretSealed, ownSecretContext(serverId, accountId))), fetchFn);
-      } catch (error) {
-        report(error, serverId, 'failed to revoke tokens of an MCP server');
       }
     },
   };

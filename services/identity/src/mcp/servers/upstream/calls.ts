@@ -53,6 +53,13 @@ const ORG_SHARE = 4;
 /** The calls of one account at the same time, as a share of those of a server that each account calls as itself. */
 const ACCOUNT_SHARE = 2;
 
+/** Returns how many calls an organisation, a server, and an account at a server that knows it can have at the same time. */
+export function getCallShares(maxCalls: number) {
+  const perOrg = Math.max(1, Math.floor(maxCalls / ORG_SHARE));
+  const perServer = Math.max(1, Math.floor(perOrg / SERVER_SHARE));
+  return { perOrg, perServer, perAccount: Math.max(1, Math.floor(perServer / ACCOUNT_SHARE)) };
+}
+
 const toScopes = (principal: AccountPrincipal): readonly KnowledgeScope[] =>
   knowledgeScopes.filter((scope) => hasScope(principal, scope));
 
@@ -128,9 +135,7 @@ export function createUpstreamCalls(deps: {
   readonly metrics: ServerMetrics;
 }): CallUpstream {
   const { connections, findClaims, own, clock, timeoutMs, maxCalls, metrics } = deps;
-  const perOrg = Math.max(1, Math.floor(maxCalls / ORG_SHARE));
-  const perServer = Math.max(1, Math.floor(perOrg / SERVER_SHARE));
-  const perAccount = Math.max(1, Math.floor(perServer / ACCOUNT_SHARE));
+  const { perOrg, perServer, perAccount } = getCallShares(maxCalls);
   const orgPermits = createKeyedSemaphore({ total: maxCalls, perKey: perOrg });
   const serverPermits = createKeyedSemaphore({ total: maxCalls, perKey: perServer });
   const accountPermits = createKeyedSemaphore({ total: maxCalls, perKey: perAccount });

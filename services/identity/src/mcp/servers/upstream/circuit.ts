@@ -60,3 +60,5 @@ export function createCircuits(clock: Clock) {
     },
   };
 }
+
+export type Circuits = ReturnType<typeof createCircuits>;

@@ -50,9 +50,9 @@ export async function claimRenewal(db: pg.Pool, id: string, leaseMs: number): Pr
   return rows[0]?.sealed;
 }
 
-/** Ends a renewal that has changed nothing. */
-export const releaseRenewal = (db: pg.Pool, id: string): Promise<unknown> =>
-  db.query('update mcp_credentials set renewing_until = null where id = $1', [id]);
+/** Ends a renewal that has changed nothing. @returns false when the credential was deleted or replaced meanwhile. */
+export const releaseRenewal = async (db: pg.Pool, id: string): Promise<boolean> =>
+  (await db.query('update mcp_credentials set renewing_until = null where id = $1', [id])).rowCount === 1;
 
 /** Stores renewed tokens, as another credential. @returns false when it was deleted or replaced meanwhile. */
 export async function storeRenewal(
@@ -80,6 +80,14 @@ export const recordUse = (db: pg.Pool, id: string, at: Date): Promise<unknown> =
     values: [id, at],
   });
 
-/** Records that a server refuses the credential. @returns false when that is known, or the credential is gone. */
-export const recordRefusal = async (db: Transaction, id: string, at: Date): Promise<boolean> =>
-  (await db.mcpCredential.updateMany({ where: { id, refusedAt: null }, data: { refusedAt: at } })).count > 0;
+/**
+ * Records that a server refuses the credential.
+ *
+ * @returns since when the account is connected; undefined when the refusal is known, or the credential is gone.
+ */
+export async function recordRefusal(db: Transaction, id: string, at: Date): Promise<Date | undefined> {
+  const where = { id, refusedAt: null };
+  const select = { connectedAt: true };
+  const [row] = await db.mcpCredential.updateManyAndReturn({ where, data: { refusedAt: at }, select });
+  return row?.connectedAt;
+}

@@ -1,11 +1,13 @@
 import type { AccountPrincipal } from '@platform/auth';
 import { ServiceFault } from '@platform/clients';
-import { type Clock, dependencyUnavailable } from '@platform/service-kit';
+import { type Clock, DAY_MS, dependencyUnavailable } from '@platform/service-kit';
 import type pg from 'pg';
 import { insertAuditEntry } from '../../../audit/queries.js';
 import { platformActor } from '../../../base/caller/actor.js';
 import type { UpstreamFault } from '../../../base/egress/faults.js';
-import type { Prisma } from '../../../resources.js';
+import { incrementCount } from '../../../base/rate-limits/queries.js';
+import type { Outbox } from '../../../mails/outbox/outbox.js';
+import type { Prisma, Transaction } from '../../../resources.js';
 import { LinkRequired } from '../../endpoint/link-required.js';
 import type { UpstreamServer } from './connections.js';
 import {
@@ -15,14 +17,14 @@ import {
   recordWantedScope,
   type UsableCredential,
 } from './own-credentials.queries.js';
-import type { Renewals } from './oauth/renewals.js';
+import { LEASE_MS, type Renewals } from './oauth/renewals.js';
 import { ScopeFault } from './oauth/scope-fault.js';
 
 /** A use is recorded once in this time, so that calls don't write. */
 const USE_RECORDED_EVERY_MS = 60_000;
 const UNAUTHORIZED = 401;
-/** The longest wait for a renewal that another process makes. */
-const MAX_WAIT_MS = 15_000;
+/** The longest wait for a renewal that another process makes, which may have died meanwhile. */
+const MAX_WAIT_MS = LEASE_MS + 5_000;
 /** Scopes as RFC 6749 writes them, and not too many. */
 const SCOPE_FORM = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$(?<=^.{1,1000})/;
 
@@ -38,14 +40,15 @@ export function createOwnCredentials(deps: {
   readonly prisma: Prisma;
   readonly clock: Clock;
   readonly renewals: Renewals;
+  readonly outbox: Pick<Outbox, 'isEnabled' | 'add' | 'wake'>;
   /** Where people connect to servers. */
   readonly consoleUrl: string;
 }) {
-  const { pool, prisma, clock, renewals, consoleUrl } = deps;
+  const { pool, prisma, clock, renewals, outbox, consoleUrl } = deps;
 
   /** Says what has to be done, and by whom: a service account opens no page. */
   function toFault(
-    { id, name }: UpstreamServer,
+    { id, name, credential }: UpstreamServer,
     { isServiceAccount = false }: Account,
     { member, serviceAccount }: Readonly<Record<'member' | 'serviceAccount', string>>,
     cause?: unknown,
@@ -54,7 +57,10 @@ export function createOwnCredentials(deps: {
       const reason = `The server ${name} ${member}; nothing was done.`;
       return new LinkRequired({ service: name, reason, url: `${consoleUrl}/account/services/${id}`, cause });
     }
-    const message = `The server ${name} ${serviceAccount}; nothing was done. An administrator can give it one.`;
+    const message =
+      credential === 'oauth'
+        ? `At the server ${name}, people sign in, which a service account cannot; nothing was done. An administrator can mount the server with another credential, too.`
+        : `The server ${name} ${serviceAccount}; nothing was done. An administrator can give it one.`;
     return new ServiceFault({ kind: 'refused', service: name, message, cause });
   }
 
@@ -95,19 +101,37 @@ export function createOwnCredentials(deps: {
       message: `The server ${name} cannot be called with your account at the moment; nothing was done. Try again.`,
     });
 
+  /** Mails a member that they have to sign in again. A server that refuses and accepts in turns causes one mail a day. */
+  async function tellMember(
+    tx: Transaction,
+    { id, name }: UpstreamServer,
+    userId: string,
+    { at, connectedAt }: { readonly at: Date; readonly connectedAt: Date },
+  ): Promise<void> {
+    if (!outbox.isEnabled) return;
+    const key = `service-refused:${id}:${userId}:${connectedAt.getTime()}`;
+    if ((await incrementCount(tx, key, at, DAY_MS)) > 1) return;
+    const detail = { notice: 'serviceRefused', name, page: 'services', pageOf: id } as const;
+    await outbox.add(tx, { kind: 'service_notice', to: { userId }, detail, requestId: null }, at);
+  }
+
   async function record(
-    { id: serverId, orgId, name }: UpstreamServer,
-    { userId }: Account,
+    server: UpstreamServer,
+    { userId, isServiceAccount = false }: Account,
     { id }: UsableCredential,
   ): Promise<void> {
+    const { id: serverId, orgId, name } = server;
     const at = new Date(clock());
     await prisma
       .$transaction(async (tx) => {
-        if (!(await recordRefusal(tx, id, at))) return;
+        const connectedAt = await recordRefusal(tx, id, at);
+        if (!connectedAt) return;
         const detail = { server: name, serverId };
         // oxfmt-ignore
         await insertAuditEntry(tx, { orgId, action: 'mcp_credential.refused', actor: platformActor, subjectId: userId, detail, at });
+        if (!isServiceAccount) await tellMember(tx, server, userId, { at, connectedAt });
       })
+      .then(() => outbox.wake())
       // The next call finds it out again.
       .catch(() => undefined);
   }

@@ -17,6 +17,7 @@ import {
   selectClientAuthMethod,
   type StoredOAuthClientInformation,
 } from '@modelcontextprotocol/client';
+import { UpstreamFault } from '../../../../base/egress/faults.js';
 import { createGrant, type Flow, type Grant } from './grant.js';
 
 /*
@@ -165,6 +166,14 @@ const ended: ReadonlySet<string> = new Set([
   OAuthErrorCode.UnauthorizedClient,
 ]);
 
+const TOO_MANY_REQUESTS = 429;
+/** The errors that say nothing of the account that asked. */
+const unavailable: ReadonlySet<string> = new Set([
+  OAuthErrorCode.ServerError,
+  OAuthErrorCode.TemporarilyUnavailable,
+  OAuthErrorCode.TooManyRequests,
+]);
+
 /** Renews the tokens. @returns undefined when the person has to sign in again. */
 export async function renew(grant: Grant, fetchFn: FetchLike, now: number): Promise<Grant | undefined> {
   const { tokens, client, discovery } = grant;
@@ -191,7 +200,15 @@ export async function renew(grant: Grant, fetchFn: FetchLike, now: number): Prom
   }
 }
 
-/** Revokes the tokens where the authorization server lets clients do that (RFC 7009). */
+/** Whether an authorization server is unavailable, rather than refusing what one account asks for. */
+export const isUnavailable = (error: unknown): boolean =>
+  !(error instanceof OAuthError) || unavailable.has(error.code);
+
+/**
+ * Revokes the tokens where the authorization server lets clients do that (RFC 7009). What it refuses, it would refuse again.
+ *
+ * @throws UpstreamFault while it is unavailable.
+ */
 export async function revoke({ tokens, client, discovery }: Grant, fetchFn: FetchLike): Promise<void> {
   const { authorizationServerMetadata: metadata } = discovery;
   // The type of OpenID Connect's metadata lacks it.
@@ -217,4 +234,6 @@ export async function revoke({ tokens, client, discovery }: Grant, fetchFn: Fetc
     body: params,
   });
   await response.body?.cancel();
+  const { status } = response;
+  if (status >= 500 || status === TOO_MANY_REQUESTS) throw new UpstreamFault('http_error', status);
 }
