@@ -424,7 +424,7 @@ create table outgoing_mails (
   reports_theft boolean default false not null,
   -- Waiting mails to one person with the same key are sent as one; null: by itself.
   merge_key text,
-  constraint outgoing_mails_kind_check check (kind in ('login_code', 'password_reset', 'invitation', 'account_created', 'suspicious_login', 'smtp_changed', 'password_changed', 'token_alert', 'token_expiring', 'crawl_notice')),
+  constraint outgoing_mails_kind_check check (kind in ('login_code', 'password_reset', 'invitation', 'account_created', 'suspicious_login', 'smtp_changed', 'password_changed', 'token_alert', 'token_expiring', 'crawl_notice', 'service_notice')),
   constraint one_addressee check (num_nonnulls(user_id, email) = 1)
 );
 -- The most urgent mails are claimed first.
