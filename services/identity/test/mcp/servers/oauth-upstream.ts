@@ -96,7 +96,9 @@ export async function startOauthUpstream(
         }),
       },
     },
-    ...(fetchDocument && { fetch: (url) => fetchDocument(String(url)) }),
+    ...(fetchDocument && {
+      fetch: (url) => fetchDocument(url instanceof Request ? url.url : url.toString()),
+    }),
     clientDefaults: { grant_types: ['authorization_code', 'refresh_token'] },
     async loadExistingGrant({ oidc }) {
       const grant = new oidc.provider.Grant({

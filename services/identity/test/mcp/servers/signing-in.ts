@@ -69,5 +69,3 @@ export function createPeople(identity: IdentityUnderTest, session: string) {
     },
   };
 }
-export type People = ReturnType<typeof createPeople>;
-export type Person = Awaited<ReturnType<People['createPerson']>>;

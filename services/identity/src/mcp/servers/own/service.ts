@@ -213,7 +213,9 @@ export function createOwnCredentialService(deps: {
         const detail = { notice: 'serviceOffered', name: server.name, by, page: 'services', pageOf: id };
         await outbox.add(
           tx,
-          asked.map((userId) => ({ kind: 'service_notice', to: { userId }, detail, requestId: null }) as const),
+          asked.map(
+            (userId) => ({ kind: 'service_notice', to: { userId }, detail, requestId: null }) as const,
+          ),
           at,
         );
         if (asked.length > 0)

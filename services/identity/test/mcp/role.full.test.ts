@@ -1,9 +1,9 @@
 import { callUrl, type CallOptions, waitFor } from '@platform/testing';
-import { admin, createIdentityDatabase } from '../../identity.js';
-import { environmentFor, type Server, startServer } from '../../process/process.js';
-import { closeReceivers, createSubscriber, startEventReceiver } from '../events/agent.js';
-import { attacks, startHostileServer } from './hostile-server.js';
-import { ALLOW_LOCAL, createAgent, createMounts } from './platform.js';
+import { admin, createIdentityDatabase } from '../identity.js';
+import { environmentFor, type Server, startServer } from '../process/process.js';
+import { closeReceivers, createSubscriber, startEventReceiver } from './events/agent.js';
+import { attacks, startHostileServer } from './servers/hostile-server.js';
+import { ALLOW_LOCAL, createAgent, createMounts } from './servers/platform.js';
 
 /* Two processes of the image, as in production: one reads what servers of others answer, one does everything else. */
 
