@@ -82,8 +82,7 @@ describe('a start', () => {
     await until(async () => (await search(agent, 'mount an MCP server')).includes('connect/mcp-servers.md'));
     expect(stopwatch.stop()).toBeLessThan(60_000);
     const found = await search(agent, 'mount an MCP server');
-    const [, link = ''] = /Crawled by \S+(\/crawls\/connectors\/files_1\/runs\/\S+)$/m.exec(found) ?? [];
-    const runId = link.split('/').at(-1);
+    const [, runId] = /Crawled by \S+\/knowledge\/files_1\?run=(\S+)$/m.exec(found) ?? [];
     const { data: crawled } = await call('GET', `${CRAWL}/files_1/runs/${runId}`);
     expect(crawled).toMatchObject({
       outcome: 'completed',
