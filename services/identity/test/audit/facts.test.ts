@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { factTypes, isAuditType, outboxSql } from '@platform/events';
+import { waitFor } from '@platform/testing';
 import { type AuditAction, auditActions } from '../../src/audit/actions.js';
 import { insertAuditEntries, insertAuditEntry } from '../../src/audit/queries.js';
 import { startIdentity } from '../identity.js';
@@ -43,6 +44,17 @@ test('AUD-5 a credential with bounds cannot read the feed, which is about more t
   expect((await read({}, free.accessToken)).status).toBe(200);
   const { status, body } = await read({}, limited.accessToken);
   expect([status, body.error.code]).toEqual([403, 'OUT_OF_BOUNDS']);
+  // The first use of a token is recorded later, and the tests below compare all that is new.
+  await waitFor(
+    async () => {
+      const { facts } = await follow(null);
+      return (
+        facts.filter(({ type, data }) => type === 'audit.entry' && data.action === 'token.first_used')
+          .length === 2
+      );
+    },
+    { what: 'the record of both first uses' },
+  );
 });
 
 test('the initial migration holds the outbox of packages/events, word for word', async () => {

@@ -23,6 +23,8 @@ const createSignedIn = async (subject: string) => {
   return person;
 };
 const BUSY = 'cannot be called with your account at the moment';
+/** Of calls that wait for renewals, and of calls in progress: which is reached first depends on when the calls arrive. */
+const LIMITED = /cannot be called with your account at the moment|Too many calls to the server/;
 
 test('MCP-66 an authorization server that never answers holds up nobody whose tokens last', async () => {
   const waiting = [await createSignedIn('ada'), await createSignedIn('ben'), await createSignedIn('cleo')];
@@ -43,7 +45,7 @@ test('MCP-66 an authorization server that never answers holds up nobody whose to
   }
   // The others are still waiting.
   expect(answered).toBeLessThan(12);
-  for (const text of await texts) expect(text).toContain(BUSY);
+  for (const text of await texts) expect(text).toMatch(LIMITED);
 }, 120_000);
 
 test('MCP-66 an authorization server that fails in a row is asked now and then only, until it answers again', async () => {

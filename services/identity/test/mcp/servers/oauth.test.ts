@@ -7,6 +7,7 @@ import { encryptionKeys as keys } from '../../identity.js';
 import { startReplica } from '../../replica.js';
 import { givenClient, type OauthUpstream, type SeenCaller, startOauthUpstream } from './oauth-upstream.js';
 import { ALLOW_LOCAL, createAgent, useMounts } from './platform.js';
+import { createPeople } from './signing-in.js';
 import type { Seen } from './stateful-server.js';
 
 /* Servers at which each member signs in. */
@@ -22,42 +23,12 @@ beforeEach(async () => {
 });
 afterEach(() => upstream.close());
 
-/** A member in a browser, who is known at the server under another name. */
-async function createPerson(subject: string, role: 'admin' | 'member' = 'member') {
-  const member = await identity.createMember(session, role);
-  const browser = createHttpBrowser(identity.url);
-  await browser.signIn(member);
-  return { ...member, subject, browser, agent: createAgent(identity, member.session) };
-}
+const people = createPeople(identity, session);
+const { createPerson, begin, comeBack } = people;
 type Person = Awaited<ReturnType<typeof createPerson>>;
-
-async function begin({ browser }: Person, id: string): Promise<string> {
-  const { status, body, text } = await browser.call(
-    'POST',
-    `/api/v1/mcp-servers/${id}/my-credential/sign-in`,
-  );
-  if (status !== 200) throw new Error(`begin answered ${status}: ${text}`);
-  return body.url as string;
-}
-/** Comes back from the authorization server. @returns where the browser is led. */
-async function comeBack({ browser }: Person, { pathname, search }: URL): Promise<string | null> {
-  const { headers } = await browser.open(pathname + search, { 'sec-fetch-site': 'cross-site' });
-  return headers.get('location');
-}
-async function signIn(person: Person, id: string): Promise<string | null> {
-  upstream.state.subject = person.subject;
-  return comeBack(person, await upstream.authorize(await begin(person, id)));
-}
-/** Mounts the server, and has an administrator sign in, who lists and approves its tools. */
-async function mount(fields: object = {}): Promise<string> {
-  const id = await mounts.mount(upstream.url, { credential: { kind: 'oauth', ...fields } });
-  const admin = await createPerson('the-administrator', 'admin');
-  expect(await signIn(admin, id)).toBe(`/account/services/${id}?signIn=connected`);
-  const asAdmin = { token: admin.session };
-  expect((await identity.call('POST', `/api/v1/mcp-servers/${id}/refresh`, asAdmin)).status).toBe(200);
-  await mounts.approveAll(id, { search: 'kb:read' });
-  return id;
-}
+const mount = (fields: Readonly<Record<string, unknown>> = {}): Promise<string> =>
+  people.mount(upstream.url, upstream, fields);
+const signIn = (person: Person, id: string) => people.signIn(person, id, upstream);
 const countRefreshes = (subject: string) => upstream.state.refreshes.filter((one) => one === subject).length;
 const see = async ({ agent }: Person) => JSON.parse(await agent.getText()) as Seen<SeenCaller>;
 const getConnection = async ({ session: token }: Person, id: string) =>
