@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { findBreachedConnections } from '../oauth/connection-policy/breached.js';
+import { findBreachedConnections } from '../oauth/connection-policy/service.js';
 import { type AccessSubject, findSubjects } from './subjects.js';
 
 /** How access names the credentials that subscribe to events. */

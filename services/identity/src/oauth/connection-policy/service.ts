@@ -6,11 +6,18 @@ import { findChanges } from '../../audit/changes.js';
 import { insertAuditEntries } from '../../audit/queries.js';
 import { revokeGrants } from '../connections/revoke.queries.js';
 import { changeAsAdministrator } from '../../members/organisation/administration.js';
-import { type ConnectionBreach, type ConnectionPolicy, findConnectionBreaches } from './policy.js';
+import {
+  type ConnectionBreach,
+  type ConnectionPolicy,
+  DEFAULT_CONNECTION_POLICY,
+  findConnectionBreaches,
+} from './policy.js';
 import {
   type ActiveConnection,
   findActiveConnections,
   findConnectionPolicy,
+  findConnections,
+  findStoredPolicy,
   saveConnectionPolicy,
 } from './queries.js';
 import type { AffectedConnection, ConnectionPolicyBody, SavedConnectionPolicy } from './schemas.js';
@@ -127,3 +134,23 @@ export function createConnectionPolicies(deps: {
   };
 }
 export type ConnectionPolicies = ReturnType<typeof createConnectionPolicies>;
+
+/**
+ * Finds which of the connections get no more tokens, because the policy of the organisation or the operator's list of hosts has
+ * changed, their member has another role, or they last too long.
+ */
+export async function findBreachedConnections(
+  pool: pg.Pool,
+  orgId: string,
+  ids: readonly string[],
+  conditions: { readonly now: number; readonly clientHosts: readonly string[] },
+): Promise<ReadonlySet<string>> {
+  const [policy = DEFAULT_CONNECTION_POLICY, connections] = await Promise.all([
+    findStoredPolicy(pool, orgId),
+    findConnections(pool, orgId, ids),
+  ]);
+  const breached = connections.filter(
+    (connection) => findConnectionBreaches(policy, connection, conditions).length > 0,
+  );
+  return new Set(breached.map(({ id }) => id));
+}
