@@ -1,14 +1,7 @@
-import { text } from '#text/shared';
 import type { ReactNode } from 'react';
 import { useEffect, useState } from 'react';
-import {
-  Button as AriaButton,
-  Input,
-  SearchField,
-  ToggleButton,
-  ToggleButtonGroup,
-} from 'react-aria-components';
-import { CloseIcon, SearchIcon } from './icons.tsx';
+import { ToggleButton, ToggleButtonGroup } from 'react-aria-components';
+import { SearchInput } from './search-input.tsx';
 import { useFilters } from './use-filters.ts';
 
 const PAUSE_MS = 250;
@@ -37,15 +30,7 @@ export function SearchBox({ label, name = 'q' }: { label: string; name?: string 
     }, PAUSE_MS);
     return () => clearTimeout(timer);
   });
-  return (
-    <SearchField aria-label={label} className="search" value={value} onChange={setValue}>
-      <SearchIcon />
-      <Input placeholder={label} />
-      <AriaButton className="button quiet" aria-label={text.close}>
-        <CloseIcon />
-      </AriaButton>
-    </SearchField>
-  );
+  return <SearchInput label={label} value={value} onChange={setValue} />;
 }
 
 interface FilterToggleProps {

@@ -1,10 +1,9 @@
-import { text } from '#text/shared';
 import { type ReactNode, useState } from 'react';
-import { Button as AriaButton, CheckboxGroup, Input, Label, SearchField } from 'react-aria-components';
+import { CheckboxGroup, Label } from 'react-aria-components';
 import { CheckboxRow, Fault } from './fields.tsx';
 import { useFormWait } from './form-state.ts';
-import { CloseIcon, SearchIcon } from './icons.tsx';
 import { LoadingLine } from './query-view.tsx';
+import { SearchInput } from './search-input.tsx';
 import { useSettled } from './use-settled.ts';
 
 export interface Choice {
@@ -39,19 +38,7 @@ export function SearchPicker(props: SearchPickerProps) {
   const offered = [...chosen, ...(found ?? []).filter(({ id }) => !ids.includes(id))];
   return (
     <div className="field">
-      <SearchField aria-label={searchLabel} className="search" value={q} onChange={setQ}>
-        <SearchIcon />
-        {/* Enter searches, and sends no form. */}
-        <Input
-          placeholder={searchLabel}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter') event.preventDefault();
-          }}
-        />
-        <AriaButton className="button quiet" aria-label={text.close}>
-          <CloseIcon />
-        </AriaButton>
-      </SearchField>
+      <SearchInput label={searchLabel} value={q} onChange={setQ} isInForm />
       <CheckboxGroup
         name={name}
         className="field picker"

@@ -1,20 +1,14 @@
 import { access as t } from '#text/access';
 import type { IdentitySchemas } from '@platform/clients/types';
 import { useState } from 'react';
-import {
-  Button as AriaButton,
-  Input,
-  SearchField,
-  ToggleButton,
-  ToggleButtonGroup,
-} from 'react-aria-components';
+import { ToggleButton, ToggleButtonGroup } from 'react-aria-components';
 import { text } from '#text/shared';
 import { identity, unwrap } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
-import { CloseIcon, SearchIcon } from '../../ui/icons.tsx';
 import { ListView } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
+import { SearchInput } from '../../ui/search-input.tsx';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import { useSettled } from '../../ui/use-settled.ts';
 
@@ -102,13 +96,7 @@ export function WhoCan({ resource, actions }: WhoCanProps) {
   return (
     <>
       <search className="filters">
-        <SearchField aria-label={t.search} className="search" value={typed} onChange={setTyped}>
-          <SearchIcon />
-          <Input placeholder={t.search} />
-          <AriaButton className="button quiet" aria-label={text.close}>
-            <CloseIcon />
-          </AriaButton>
-        </SearchField>
+        <SearchInput label={t.search} value={typed} onChange={setTyped} />
         <ToggleButtonGroup
           aria-label={t.kinds.label}
           className="toggles"

@@ -1,11 +1,10 @@
 import { run as runText } from '#text/run';
-import { LOCALE, text } from '#text/shared';
+import { LOCALE } from '#text/shared';
 import { useEffect, useRef, useState } from 'react';
-import { Button as AriaButton, Input, SearchField } from 'react-aria-components';
 import { Button } from '../../ui/button.tsx';
-import { CloseIcon, SearchIcon } from '../../ui/icons.tsx';
 import { Section } from '../../ui/page.tsx';
 import { saveFile } from '../../ui/save-file.ts';
+import { SearchInput } from '../../ui/search-input.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { RunDetail } from './api.ts';
 
@@ -26,13 +25,7 @@ export function RunLog({ run }: { run: RunDetail }) {
   return (
     <Section title={runText.log} actions={<Button onPress={save}>{t.download}</Button>}>
       <search className="filters">
-        <SearchField aria-label={t.search} className="search" value={typed} onChange={setTyped}>
-          <SearchIcon />
-          <Input placeholder={t.search} />
-          <AriaButton className="button quiet" aria-label={text.close}>
-            <CloseIcon />
-          </AriaButton>
-        </SearchField>
+        <SearchInput label={t.search} value={typed} onChange={setTyped} />
         <span className="total" role="status">
           {sought === ''
             ? t.lines(number.format(lines.length), lines.length === 1)

@@ -4,6 +4,7 @@ import { Fragment } from 'react';
 import { getConnectorName } from '../../ui/connector-name.ts';
 import { reveal } from '../../ui/reveal.ts';
 import type { ToolAnswer } from './api.ts';
+import { type SourceAddress, splitAtSources } from './source-addresses.ts';
 
 const t = knowledge.ask;
 
@@ -32,7 +33,7 @@ function Block({ block }: { block: ToolAnswer['content'][number] }) {
     return <p className="quiet-text">{t.other(typeof type === 'string' ? reveal(type) : '?')}</p>;
   return (
     <div className="quoted" tabIndex={0} role="group" aria-label={t.results}>
-      {toParts(text).map((part, index) => (
+      {splitAtSources(text, location.origin).map((part, index) => (
         <Fragment key={index}>
           {part.source === undefined ? reveal(part.text) : <SourceLink {...part.source} />}
         </Fragment>
@@ -46,34 +47,3 @@ const SourceLink = ({ of, run }: SourceAddress) => (
     {t.source(getConnectorName(of))}
   </Link>
 );
-
-interface SourceAddress {
-  readonly of: string;
-  /** The run that has brought the document. */
-  readonly run: string | undefined;
-}
-
-interface Part {
-  readonly text: string;
-  readonly source?: SourceAddress;
-}
-
-const ADDRESS = /https?:\/\/[^\s<>"')]+/g;
-
-/** Splits a text at the addresses of sources. */
-function toParts(text: string): Part[] {
-  const parts: Part[] = [];
-  let end = 0;
-  for (const { 0: address, index } of text.matchAll(ADDRESS)) {
-    const url = URL.canParse(address) ? new URL(address) : undefined;
-    const [, key] = /^\/knowledge\/([^/]+)$/.exec(url?.pathname ?? '') ?? [];
-    if (!url || url.origin !== location.origin || key === undefined) continue;
-    parts.push({ text: text.slice(end, index) });
-    parts.push({
-      text: address,
-      source: { of: decodeURIComponent(key), run: url.searchParams.get('run') ?? undefined },
-    });
-    end = index + address.length;
-  }
-  return [...parts, { text: text.slice(end) }];
-}

@@ -1,4 +1,4 @@
-import type { knowledge as t } from '#text/knowledge';
+import { knowledge as t } from '#text/knowledge';
 import type { IdentitySchemas } from '@platform/clients/types';
 import { queryOptions } from '@tanstack/react-query';
 import { identity, unwrap } from '../../api/client.ts';
@@ -53,3 +53,9 @@ export const stateTones: Readonly<Record<keyof typeof t.states, Tone>> = {
   paused: 'notice',
   unscheduled: 'notice',
 };
+
+/** Says who can search a source. */
+export function describeReaders({ readers: { everyone, groups } }: Source): string {
+  if (groups.length === 0) return everyone ? t.readers.everyone : t.readers.nobody;
+  return everyone ? t.readers.everyoneAndGroups(groups) : t.readers.groups(groups);
+}

@@ -6,9 +6,8 @@ import { useMe } from '../../api/me.ts';
 import { EmptyLink } from '../../ui/dialog-button.tsx';
 import { Empty, Page, Section } from '../../ui/page.tsx';
 import { Loading, QueryView } from '../../ui/query-view.tsx';
-import { type Source, sourcesQuery, usableToolsQuery } from './api.ts';
+import { describeReaders, type Source, sourcesQuery, usableToolsQuery } from './api.ts';
 import { Ask } from './ask.tsx';
-import { describeReaders } from './describe-readers.ts';
 import { SourceRows } from './source-rows.tsx';
 
 const number = new Intl.NumberFormat(LOCALE);

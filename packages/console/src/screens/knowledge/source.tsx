@@ -10,9 +10,8 @@ import { NotFoundPage } from '../../ui/detail-page.tsx';
 import { Facts, Page, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
-import { type Source, sourcesQuery, stateTones } from './api.ts';
+import { describeReaders, type Source, sourcesQuery, stateTones } from './api.ts';
 import { Ask } from './ask.tsx';
-import { describeReaders } from './describe-readers.ts';
 
 const number = new Intl.NumberFormat(LOCALE);
 
