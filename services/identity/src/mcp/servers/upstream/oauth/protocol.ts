@@ -204,36 +204,41 @@ export async function renew(grant: Grant, fetchFn: FetchLike, now: number): Prom
 export const isUnavailable = (error: unknown): boolean =>
   !(error instanceof OAuthError) || unavailable.has(error.code);
 
+const REFUSED: ReadonlySet<number> = new Set([400, 401]);
+
 /**
  * Revokes the tokens where the authorization server lets clients do that (RFC 7009). What it refuses, it would refuse again.
  *
+ * @returns false when it refuses.
  * @throws UpstreamFault while it is unavailable.
  */
-export async function revoke({ tokens, client, discovery }: Grant, fetchFn: FetchLike): Promise<void> {
+export async function revoke({ tokens, client, discovery }: Grant, fetchFn: FetchLike): Promise<boolean> {
   const { authorizationServerMetadata: metadata } = discovery;
   // The type of OpenID Connect's metadata lacks it.
   const endpoint = metadata && 'revocation_endpoint' in metadata ? metadata.revocation_endpoint : undefined;
-  if (typeof endpoint !== 'string') return;
+  if (typeof endpoint !== 'string') return true;
+  const url = assertSecureTokenEndpoint(endpoint);
   const isRefresh = tokens.refresh_token !== undefined;
-  const params = new URLSearchParams({
+  const token = {
     token: tokens.refresh_token ?? tokens.access_token,
     token_type_hint: isRefresh ? 'refresh_token' : 'access_token',
-  });
-  const headers: Record<string, string> = { 'content-type': 'application/x-www-form-urlencoded' };
+  };
   const { client_id: id, client_secret: secret } = client as { client_id: string; client_secret?: string };
   const methods = metadata?.token_endpoint_auth_methods_supported ?? [];
-  if (selectClientAuthMethod(client, methods) === 'client_secret_basic' && secret !== undefined)
-    headers['authorization'] = `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
-  else {
-    params.set('client_id', id);
-    if (secret !== undefined) params.set('client_secret', secret);
-  }
-  const response = await fetchFn(assertSecureTokenEndpoint(endpoint), {
-    method: 'POST',
-    headers,
-    body: params,
-  });
-  await response.body?.cancel();
-  const { status } = response;
+  const isBasic = secret !== undefined && selectClientAuthMethod(client, methods) === 'client_secret_basic';
+  const basic = isBasic && { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` };
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', ...basic };
+  const post = async (fields: Readonly<Record<string, string>>): Promise<number> => {
+    const body = new URLSearchParams({ ...token, ...fields });
+    const response = await fetchFn(url, { method: 'POST', headers, body });
+    await response.body?.cancel();
+    return response.status;
+  };
+  let status = await post(
+    isBasic ? {} : { client_id: id, ...(secret !== undefined && { client_secret: secret }) },
+  );
+  // The official Python SDK revokes for nobody whose request lacks one of these, empty or in a header as the secret may be.
+  if (REFUSED.has(status)) status = await post({ client_id: id, client_secret: secret ?? '' });
   if (status >= 500 || status === TOO_MANY_REQUESTS) throw new UpstreamFault('http_error', status);
+  return status < 400;
 }

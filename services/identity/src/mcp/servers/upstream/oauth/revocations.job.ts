@@ -56,8 +56,13 @@ export function createRevocations(deps: {
   async function request(serverId: string, grant: Grant): Promise<void> {
     const { revoke } = await loadProtocol();
     try {
-      await revoke(grant, fetchFn);
+      const isRevoked = await revoke(grant, fetchFn);
       circuits.succeed(serverId);
+      if (!isRevoked)
+        log.warn(
+          { mcpServer: serverId },
+          'an MCP server refuses to revoke tokens; they end when they expire',
+        );
     } catch (error) {
       circuits.fail(serverId);
       throw error;
