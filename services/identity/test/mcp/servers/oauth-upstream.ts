@@ -10,7 +10,6 @@ export interface SeenCaller {
   readonly client: string | undefined;
 }
 
-const TOKEN_SECONDS = 300;
 export const givenClient = { clientId: 'platform', clientSecret: 'a-secret-of-the-client-0123456789' };
 
 /**
@@ -34,6 +33,10 @@ export async function startOauthUpstream(
   const state = {
     /** Who signs in from now on. */
     subject: 'ada',
+    /** How long access tokens last that are issued from now on. */
+    tokenSeconds: 300,
+    /** Whether the server accepts no token, though the authorization server issues them. */
+    refusesTokens: false,
     /** The scope that calls need. */
     neededScope: 'read',
     /** Whether answers to refreshes are lost on their way. */
@@ -91,7 +94,7 @@ export async function startOauthUpstream(
         getResourceServerInfo: (_context, audience) => ({
           scope,
           audience,
-          accessTokenTTL: TOKEN_SECONDS,
+          accessTokenTTL: state.tokenSeconds,
           accessTokenFormat: 'opaque',
         }),
       },
@@ -162,7 +165,7 @@ export async function startOauthUpstream(
     async (headers) => {
       const { origin } = new URL(resource);
       const token = await findToken(headers);
-      if (!token || token.aud !== resource)
+      if (!token || token.aud !== resource || state.refusesTokens)
         return new Refusal(401, `Bearer resource_metadata="${origin}${metadataPath}", scope="read"`);
       if (!token.scopes.has(state.neededScope))
         return new Refusal(403, `Bearer error="insufficient_scope", scope="${state.neededScope}"`);

@@ -138,6 +138,35 @@ test('MCP-60 a call that is answered with 401 is sent again once with renewed to
   expect(countRefreshes('ada')).toBe(1);
 });
 
+test('MCP-87 tokens that last for two minutes or less are used for half of their time', async () => {
+  const id = await mount();
+  const ada = await createPerson('ada');
+  upstream.state.tokenSeconds = 30;
+  await signIn(ada, id);
+  for (let call = 0; call < 3; call += 1) expect((await see(ada)).caller.sub).toBe('ada');
+  expect(countRefreshes('ada')).toBe(0);
+  identity.advance(16_000);
+  for (let call = 0; call < 3; call += 1) expect((await see(ada)).caller.sub).toBe('ada');
+  expect(countRefreshes('ada')).toBe(1);
+});
+
+test('MCP-88 a server that refuses renewed tokens, too, is sent no others with each call, and is in the audit once', async () => {
+  const id = await mount();
+  const ada = await createPerson('ada');
+  await signIn(ada, id);
+  upstream.state.refusesTokens = true;
+  for (let call = 0; call < 5; call += 1)
+    expect(await ada.agent.getText()).toContain('does not accept your account there any more');
+  expect(countRefreshes('ada')).toBe(1);
+  const { rowCount } = await identity.db.query(
+    `select from audit_entries where subject_id = $1 and action = 'mcp_credential.refused'`, [ada.id],
+  );
+  expect(rowCount).toBe(1);
+  upstream.state.refusesTokens = false;
+  expect((await see(ada)).caller.sub).toBe('ada');
+  expect((await getConnection(ada, id))?.refusedAt).toBe(null);
+}); // oxfmt-ignore
+
 test('MCP-61 a renewal whose answer is lost asks for another sign-in, once in the audit, and says so to the caller', async () => {
   const id = await mount();
   const ada = await createPerson('ada');

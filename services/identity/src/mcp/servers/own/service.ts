@@ -145,6 +145,7 @@ export function createOwnCredentialService(deps: {
         if (!server || current?.revision !== revision) return false;
         if (!(await lockAccount(tx, orgId, accountId, 'member'))) return false;
         const secretSealed = box.seal(grant, ownSecretContext(id, accountId));
+        // The tokens of a sign-in before are not revoked: many authorization servers end the new ones with them.
         await replaceCredential(tx, {
           id: uuidv7(),
           serverId: id,

@@ -191,7 +191,7 @@ export function createUpstreamCalls(deps: {
     try {
       return await callWith(credential);
     } catch (error) {
-      if (signal.aborted || !(error instanceof UpstreamFault) || !own.canRenew(server, error))
+      if (signal.aborted || !(error instanceof UpstreamFault) || !own.canRenew(server, credential, error))
         return refuse(credential, error);
     }
     const renewed = await own.require(server, principal, credential);

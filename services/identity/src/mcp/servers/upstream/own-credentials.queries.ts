@@ -54,7 +54,7 @@ export async function claimRenewal(db: pg.Pool, id: string, leaseMs: number): Pr
 export const releaseRenewal = async (db: pg.Pool, id: string): Promise<boolean> =>
   (await db.query('update mcp_credentials set renewing_until = null where id = $1', [id])).rowCount === 1;
 
-/** Stores renewed tokens, as another credential. @returns false when it was deleted or replaced meanwhile. */
+/** Stores renewed tokens, as another credential, which is as refused as it was until the server accepts it. @returns false when it was deleted or replaced meanwhile. */
 export async function storeRenewal(
   db: pg.Pool,
   id: string,
@@ -62,7 +62,7 @@ export async function storeRenewal(
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'store_mcp_renewal',
-    text: `update mcp_credentials set id = $2, secret_sealed = $3, renewing_until = null, refused_at = null where id = $1`,
+    text: `update mcp_credentials set id = $2, secret_sealed = $3, renewing_until = null where id = $1`,
     values: [id, renewed.id, renewed.secretSealed],
   });
   return rowCount === 1;

@@ -186,9 +186,16 @@ export function createOwnCredentials(deps: {
       if (!isRecorded || refusedAt !== null) await recordUse(pool, id, new Date(now)).catch(() => undefined);
     },
 
-    /** Whether a call with renewed tokens may be accepted: nothing was done by the one that was refused. */
-    canRenew: ({ credential }: UpstreamServer, fault: UpstreamFault): boolean =>
-      credential === 'oauth' && fault.kind === 'unauthorized' && fault.code === UNAUTHORIZED,
+    /**
+     * Whether a call with renewed tokens may be accepted: nothing was done by the one that was refused. A server that has refused
+     * renewed ones is not sent others with each call.
+     */
+    canRenew: (
+      { credential: kind }: UpstreamServer,
+      { refusedAt }: UsableCredential,
+      fault: UpstreamFault,
+    ): boolean =>
+      kind === 'oauth' && refusedAt === null && fault.kind === 'unauthorized' && fault.code === UNAUTHORIZED,
 
     /**
      * Records that a server refuses the credential, or wants more scopes.

@@ -12,12 +12,14 @@ export interface Grant {
   readonly discovery: OAuthDiscoveryState;
   /** Milliseconds since the epoch; null when the server did not say. */
   readonly expiresAt: number | null;
+  /** From when on the tokens are renewed; null as well. */
+  readonly dueAt: number | null;
 }
 
 /** A sign-in that has begun. It is stored sealed, too. */
 export type Flow = Pick<Grant, 'client' | 'discovery'> & { readonly codeVerifier: string };
 
-/** Tokens are renewed this long before they expire. */
+/** Tokens are renewed this long before they expire, or when half of their time is over where that is later. */
 const RENEWED_BEFORE_MS = 60_000;
 
 export const parseGrant = (json: string): Grant => JSON.parse(json) as Grant;
@@ -27,13 +29,17 @@ export function createGrant(
   { client, discovery }: Pick<Grant, 'client' | 'discovery'>,
   now: number,
 ): Grant {
-  const { expires_in: seconds } = tokens;
-  return { tokens, client, discovery, expiresAt: seconds === undefined ? null : now + seconds * 1_000 };
+  const { expires_in: seconds = 0 } = tokens;
+  // Tokens that have expired when they are issued are meant to last.
+  if (!(seconds > 0)) return { tokens, client, discovery, expiresAt: null, dueAt: null };
+  const lifetimeMs = seconds * 1_000;
+  const expiresAt = now + lifetimeMs;
+  const dueAt = expiresAt - Math.min(RENEWED_BEFORE_MS, lifetimeMs / 2);
+  return { tokens, client, discovery, expiresAt, dueAt };
 }
 
 /** Whether the tokens have to be renewed before the next call. */
-export const isDue = ({ expiresAt }: Grant, now: number): boolean =>
-  expiresAt !== null && expiresAt - RENEWED_BEFORE_MS <= now;
+export const isDue = ({ dueAt }: Grant, now: number): boolean => dueAt !== null && dueAt <= now;
 
 export const isExpired = ({ expiresAt }: Grant, now: number): boolean =>
   expiresAt !== null && expiresAt <= now;
