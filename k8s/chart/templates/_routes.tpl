@@ -23,6 +23,7 @@ groups:
       - /api/v1/events
       - /api/v1/groups
       - /api/v1/knowledge
+      - /api/v1/agents
       - /oauth2
       - /authorize
       - /token

@@ -54,6 +54,15 @@ export {
 export { type Jwks, type KeySet, toKeys, toPem, type PublicJwk } from './key-set.js';
 export type { AccountGroup, LiveOwner, Liveness, Presentation } from './liveness.js';
 export { authPlugin, type AuthOptions } from './plugin.js';
+export {
+  type RecordRefusal,
+  REFUSALS_PATH,
+  type RefusalReason,
+  refusalReasons,
+  RefusedRequest,
+  MAX_REFUSALS,
+  toRefusalReason,
+} from './refused-requests.js';
 export { identityClientVariables, platformVariables, registerRemoteAuth } from './remote-auth.js';
 export {
   type AccountPrincipal,

@@ -10,6 +10,7 @@ import type { KeySet } from './key-set.js';
 import type { Liveness, Presentation } from './liveness.js';
 import type { Principal, UserPrincipal } from './principal.js';
 import { toPresentation } from './request-verifier.js';
+import { createRefusalObserver, type RecordRefusal } from './refused-requests.js';
 import { documentSecurity, reverifyAfterBody } from './route-hooks.js';
 import { createSessionCookies, type SessionCookies } from './session-cookies.js';
 import { createSignatureCheck } from './signature.js';
@@ -74,6 +75,8 @@ export interface AuthOptions {
   /** The URL at which browsers reach the platform: the form of the session cookie and the proof of origin depend on it. */
   readonly publicUrl: string;
   readonly messages?: AuthErrorMessages;
+  /** Records requests that were refused to a token. Without it, nothing is recorded. */
+  readonly recordRefusal?: RecordRefusal;
 }
 
 async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise<void> {
@@ -82,6 +85,8 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
   const refusal = invalidCredential(messages);
   const checkSignature = createSignatureCheck(options.keySet, createJwtCheck(options.issuer));
   app.decorate('checkSignature', checkSignature);
+  const { recordRefusal: record, clock } = options;
+  if (record) app.decorate('observeError', createRefusalObserver({ checkSignature, record, clock }));
   const verification = createVerification({
     checkSignature,
     liveness: options.liveness,

@@ -1,8 +1,11 @@
 import {
   type Clock,
+  createBatchWriter,
   integer,
+  type Logger,
   origin,
   type ServiceApp,
+  type Shutdown,
   text,
   url,
   type Values,
@@ -12,6 +15,7 @@ import {
 import type { AuthErrorMessages } from './challenges.js';
 import { CLOCK_TOLERANCE_MS, DEFAULT_ISSUER, type IdentityClient } from './identity-client.js';
 import { authPlugin } from './plugin.js';
+import { MAX_REFUSALS, type RecordRefusal, REFUSALS_PATH, type RefusedRequest } from './refused-requests.js';
 
 /** The variables that have the same value in every service of a platform. */
 export const platformVariables = {
@@ -40,14 +44,45 @@ export const identityClientVariables = (clientId: string) =>
 
 export type IdentityClientConfig = Values<ReturnType<typeof identityClientVariables>>;
 
+/** Reports refused requests to identity in batches. A kill -9 loses those of the last two seconds. */
+function startRefusalReports({
+  identity,
+  log,
+  shutdown,
+}: {
+  readonly identity: Pick<IdentityClient, 'report'>;
+  readonly log: Pick<Logger, 'warn'>;
+  readonly shutdown: Pick<Shutdown, 'on'>;
+}): RecordRefusal {
+  const writer = createBatchWriter<RefusedRequest>({
+    what: 'refused requests',
+    async write(refusals) {
+      const status = await identity.report(REFUSALS_PATH, { refusals });
+      // What identity does not take, such as during an upgrade, it will not take later either.
+      if (status >= 500) throw new Error(`identity answered ${status}`);
+      if (status >= 400) log.warn({ status }, 'identity did not accept refused requests for its log');
+    },
+    everyMs: 2_000,
+    maxBatch: MAX_REFUSALS,
+    // A few megabytes.
+    maxHeld: 5_000,
+    log,
+  });
+  writer.start();
+  shutdown.on('flush', 'refused requests', writer.stop);
+  return writer.add;
+}
+
 /** Registers authentication in a service other than identity. The service is ready only while it has identity's keys. */
 export async function registerRemoteAuth(
   { app, health }: ServiceApp,
   deps: {
     readonly audience: string;
     readonly config: Pick<IdentityClientConfig, 'PUBLIC_URL' | 'TOKEN_ISSUER'>;
-    readonly identity: Pick<IdentityClient, 'keySet' | 'liveness'>;
+    readonly identity: Pick<IdentityClient, 'keySet' | 'liveness' | 'report'>;
     readonly clock: Clock;
+    readonly log: Pick<Logger, 'warn'>;
+    readonly shutdown: Pick<Shutdown, 'on'>;
     readonly messages?: AuthErrorMessages;
   },
 ): Promise<void> {
@@ -62,6 +97,7 @@ export async function registerRemoteAuth(
     clock,
     clockToleranceMs: CLOCK_TOLERANCE_MS,
     publicUrl: config.PUBLIC_URL,
+    recordRefusal: startRefusalReports(deps),
     ...(messages && { messages }),
   });
 }

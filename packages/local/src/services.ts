@@ -74,6 +74,7 @@ const identity: ServiceDefinition = {
     '/api/v1/groups',
     '/api/v1/mcp-servers',
     '/api/v1/knowledge',
+    '/api/v1/agents',
     '/oauth2',
     '/oauth2/upstream',
     '/authorize',

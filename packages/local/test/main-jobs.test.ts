@@ -137,8 +137,31 @@ test('a token that is bound to a key works in every service with a proof for the
     ]).toEqual([path, 200, 401, 401]);
 });
 
+test('what mail and crawl refuse to a token is in its log, with the reason [AUD-25]', async () => {
+  const fields = { name: 'refused', scopes: ['crawl:read'], bounds: { connectors: ['wiki_1'] } };
+  const { token } = (await call('POST', '/api/v1/personal-access-tokens', session, fields)).body;
+  const ask = async (method: string, path: string) =>
+    (await call(method, path, token.accessToken, method === 'GET' ? undefined : {})).status;
+  expect(await ask('GET', `${CRAWL}/jira_1/schedule`)).toBe(403);
+  expect(await ask('POST', `${CRAWL}/wiki_1/pause`)).toBe(403);
+  expect(await ask('POST', '/api/v1/mail/emails/sendEmail')).toBe(403);
+  const refusals = await waitFor(
+    async () => {
+      const { body } = await call('GET', `/api/v1/agents/token/${token.id}`, session);
+      return body.refusals.length === 3 && body.refusals;
+    },
+    { what: 'the refusals' },
+  );
+  const brief = ({ via, tool, reason, lacks }: Record<string, unknown>) => [via, tool, reason, lacks];
+  expect(refusals.map(brief).toSorted()).toEqual([
+    ['rest', 'GET /api/v1/crawlingManager/:connector/schedule', 'bounds', []],
+    ['rest', 'POST /api/v1/crawlingManager/:connector/pause', 'scope', ['crawl:write']],
+    ['rest', 'POST /api/v1/mail/emails/sendEmail', 'scope', ['SEND_MAIL']],
+  ]);
+});
+
 test('routes between services do not exist for the clients of the gateway', async () => {
-  for (const path of ['mail/internal/sendEmail', 'oauth2/token', 'oauth2/introspect'])
+  for (const path of ['mail/internal/sendEmail', 'oauth2/token', 'oauth2/introspect', 'internal/refusals'])
     expect([path, (await call('POST', `/api/v1/${path}`, session, {})).status]).toEqual([path, 404]);
   expect((await call('GET', '/.well-known/jwks.json')).status).toBe(200);
 });

@@ -30,7 +30,7 @@ export {
 } from './config/config.js';
 export { describeVariables } from './config/config-description.js';
 export { createPool, isDatabaseUnavailable, type PoolOptions } from './data/database.js';
-export { firstIdAt } from './data/first-id.js';
+export { createIdAt, firstIdAt } from './data/first-id.js';
 export { inTransaction } from './data/transaction.js';
 export { isDisplayName } from './data/display-name.js';
 export { type BoxKey, createSecretBox, encryptionKeys, type SecretBox } from './data/secret-box.js';

@@ -147,7 +147,7 @@ async function registerApi(
 
 /** Builds the API, the worker or both, depending on the role. `main.ts` adds the listener. */
 export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
-  const { config, resources, clock } = deps;
+  const { config, resources } = deps;
   const service = await createApp({
     service: 'crawl',
     title: 'Crawl',
@@ -178,10 +178,10 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
   }
   const identity = openIdentityClient({ ...deps, log: resources.log });
   await registerRemoteAuth(service, {
+    ...deps,
+    ...deps.resources,
     audience: 'crawl',
-    config,
     identity,
-    clock,
     messages: crawlAuthErrors,
   });
   await registerApi(app, deps, {

@@ -12,6 +12,7 @@ import {
   standardErrors,
 } from '@platform/service-kit';
 import { findFollowers } from './access/followers.js';
+import { registerAgents } from './access/agents/routes.js';
 import { registerAccess } from './access/routes.js';
 import { registerAccounts } from './accounts.js';
 import { createStartJob } from './base/start-job.js';
@@ -46,7 +47,7 @@ import { createServiceCredentials } from './credentials/service-credentials/serv
 import { startSigningKeys } from './credentials/signing-keys/feature.js';
 import { guardDangerousRoutes } from './sign-in/confirmation/guard.js';
 import { signingKeyRoutes } from './credentials/signing-keys/routes.js';
-import { registerToolActivity } from './mcp/activity/feature.js';
+import { registerToolActivity, startToolCallRecorder } from './mcp/activity/feature.js';
 import type { Passwords } from './base/passwords.js';
 import type { Resources } from './resources.js';
 import { toMcpServerSettings, toMcpSettings, toOauthSettings } from './settings.js';
@@ -127,6 +128,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     auditDays: config.AUDIT_DAYS,
     hasKafka: config.KAFKA_BROKERS.length > 0,
   });
+  const recorder = startToolCallRecorder(common);
   await app.register(authPlugin, {
     issuer: config.TOKEN_ISSUER,
     audience: 'identity',
@@ -135,6 +137,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     clock,
     clockToleranceMs: 0,
     publicUrl: config.PUBLIC_URL,
+    recordRefusal: recorder.recordRefusal,
   });
   guardDangerousRoutes(app, common);
 
@@ -150,7 +153,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   };
   registerGroups(app, { ...common, uses: groupUses });
   registerTokens(app, { ...tokens, refusedUses });
-  const { record: recordCall } = registerToolActivity(app, common);
+  registerToolActivity(app, { pool, recorder });
   registerConnectedApps(app, common);
   registerConnectionPolicy(app, {
     ...common,
@@ -197,7 +200,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     settings: mcpSettings,
     findOrganisationName: createFindOrganisationName(pool),
     exchangeFor: oauth.exchangeFor,
-    recordCall,
+    recordCall: recorder.record,
     findCatalogue,
     findAges: (orgId, connectors) => findCrawlAges(pool, orgId, connectors),
     events: events.methods,
@@ -206,6 +209,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   discoveryRoutes(app, mcpSettings, endpoint);
   registerKnowledge(app, { ...common, endpoint });
   registerAccess(app, { ...common, endpoint, resources: oauth.resources, publicUrl: config.PUBLIC_URL });
+  registerAgents(app, { ...common, endpoint, resources: oauth.resources });
   registerServiceRoutes(app, {
     ...common,
     keys,

@@ -99,7 +99,7 @@ export async function buildMail(deps: MailDeps): Promise<ServiceApp> {
   service.health.checks.set('queue', async () => {
     if (!upkeep.isUp) throw new Error('the queue has not started');
   });
-  await registerRemoteAuth(service, { audience: 'mail', config, identity, clock });
+  await registerRemoteAuth(service, { ...deps, ...deps.resources, audience: 'mail', identity });
   const fetch = createManagerClient({
     managerUrl: config.CONFIG_MANAGER_URL,
     serviceToken: identity.serviceToken,

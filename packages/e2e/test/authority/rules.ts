@@ -93,6 +93,9 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
       'beginMcpSignIn',
       'listUsableTools',
       'callTool',
+      'listOwnAgentCalls',
+      'getAgent',
+      'listAgentCalls',
     ],
   ],
   [

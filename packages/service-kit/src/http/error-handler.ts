@@ -4,6 +4,13 @@ import type { AppError } from '../errors.js';
 import { createServerErrorLog } from '../telemetry/server-error-log.js';
 import { translateError } from './translate-error.js';
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Called with each error that a request is answered with, before the answer is sent. It does no I/O and does not throw. */
+    observeError?: (error: AppError, request: FastifyRequest) => void;
+  }
+}
+
 /** The statuses of requests whose end is unknown or does not come; the rest of their body is not read. */
 const CLOSING_STATUSES: ReadonlySet<number> = new Set([400, 408]);
 
@@ -30,6 +37,7 @@ export function createErrorHandler(format: ErrorFormat) {
   }
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const error: AppError = translateError(thrown);
+    request.server.observeError?.(error, request);
     if (error.statusCode >= 500) {
       const { message, statusCode } = error;
       logServerError(request.log, { error: error.cause ?? error, message, isOutage: statusCode === 503 });

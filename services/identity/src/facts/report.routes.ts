@@ -28,7 +28,7 @@ const isOfOperator = (fact: ReportedFact): boolean =>
   fact.type === 'audit.entry' && fact.data.action === OPERATOR_ACTION;
 
 /** Refuses everybody else before the body is read. */
-const requireReporter: onRequestHookHandler = (request, _reply, done) => {
+export const requireReporter: onRequestHookHandler = (request, _reply, done) => {
   const principal = getPrincipal(request);
   const isOfMail = principal.grantedScopes.has(MAIL_FACTS_SCOPE);
   assertService(principal, isOfMail ? MAIL_FACTS_SCOPE : CRAWL_FACTS_SCOPE);

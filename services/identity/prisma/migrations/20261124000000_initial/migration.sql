@@ -1108,9 +1108,19 @@ create table tool_calls (
   client text,
   created_at timestamptz(3) not null,
   -- The client that a tool call was made through.
-  client_id text
+  client_id text,
+  -- How it came: `mcp` for a call of a tool, `rest` for a request that was refused, whose route is then in `tool`.
+  via text not null,
+  -- Why it was refused; null for one that was not, or for a reason of the tool's own.
+  reason text,
+  -- The scopes that the credential would have needed beside its own.
+  lacks text[] default '{}'::text[] not null,
+  address text
 );
 create index tool_calls_of_credential on tool_calls (credential_id, id);
+-- What agents do for an account; what its owner does in the console is not theirs.
+create index tool_calls_of_agents on tool_calls (user_id, id) where credential_kind <> 'session';
+create index tool_calls_of_connection on tool_calls (user_id, client_id, id) where client_id is not null;
 
 -- Rows are written once; the retention deletes them.
 create trigger tool_calls_are_kept before update or truncate on tool_calls for each statement execute function refuse_change();

@@ -1,4 +1,4 @@
-import type { AccountPrincipal } from '@platform/auth';
+import type { AccountPrincipal, RefusalReason, RefusedRequest } from '@platform/auth';
 import { type Clock, createBatchWriter, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { createAuditId } from '../../audit/queries.js';
@@ -14,9 +14,17 @@ export interface ToolCall {
   readonly requestId: string;
   /** The name that the client gives itself. */
   readonly client: string | undefined;
+  readonly address: string | undefined;
+  /** Why it was refused. */
+  readonly reason?: RefusalReason | undefined;
+  /** The scopes that the credential would have needed beside its own. */
+  readonly lacks?: readonly string[];
 }
 
-const toRow = ({ principal, durationMs, requestId, client, ...call }: ToolCall, at: number): ToolCallRow => ({
+const toRow = (
+  { principal, durationMs, requestId, client, address, reason, lacks, ...call }: ToolCall,
+  at: number,
+): ToolCallRow => ({
   id: createAuditId(new Date(at)),
   at,
   org_id: principal.orgId,
@@ -28,6 +36,37 @@ const toRow = ({ principal, durationMs, requestId, client, ...call }: ToolCall, 
   duration_ms: Math.round(durationMs),
   request_id: requestId,
   client: client ?? null,
+  via: 'mcp',
+  reason: reason ?? null,
+  lacks: lacks ?? [],
+  address: address ?? null,
+});
+
+/** What is refused before a tool is looked for concerns the whole endpoint. */
+const isOfEndpoint = (operation: string): boolean => /^[A-Z]+ \/mcp\/?$/.test(operation);
+
+const toRefusedRow = ({
+  operation,
+  orgId,
+  userId,
+  credentialKind,
+  credentialId,
+  clientId,
+  durationMs,
+  requestId,
+  ...refusal
+}: RefusedRequest): ToolCallRow => ({
+  ...refusal,
+  org_id: orgId,
+  user_id: userId,
+  credential_kind: credentialKind,
+  credential_id: credentialId,
+  client_id: clientId,
+  tool: operation,
+  outcome: 'denied',
+  duration_ms: durationMs,
+  request_id: requestId,
+  via: isOfEndpoint(operation) ? 'mcp' : 'rest',
 });
 
 /** Creates the recorder. A kill -9 loses the calls of the last two seconds. */
@@ -47,6 +86,10 @@ export function createToolCallRecorder(deps: {
   });
   return {
     record: (call: ToolCall): void => writer.add(toRow(call, deps.clock())),
+    /** Records a refused request. A tool that a client lacks scopes for is recorded as a call of it. */
+    recordRefusal(refusal: RefusedRequest): void {
+      if (refusal.reason !== 'scope' || !isOfEndpoint(refusal.operation)) writer.add(toRefusedRow(refusal));
+    },
     flush: writer.flush,
     start: writer.start,
     stop: writer.stop,

@@ -14,7 +14,7 @@ export function toolActivityRoutes(app: App, pool: pg.Pool): void {
       schema: {
         operationId: 'listTokenActivity',
         tags: ['Personal access tokens'],
-        summary: 'The calls of remote tools made with a token, newest first',
+        summary: 'The calls of remote tools made with a token, and the requests refused to it, newest first',
         params: Type.Object({ tokenId: Type.String({ format: 'uuid' }) }),
         querystring: ActivityQuery,
         response: { 200: ActivityResponse, ...errorResponses(400, 401, 403, 404) },

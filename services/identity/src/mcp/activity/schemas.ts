@@ -1,3 +1,4 @@
+import { refusalReasons } from '@platform/auth';
 import { Type } from 'typebox';
 
 /**
@@ -23,19 +24,33 @@ export const ActivityQuery = Type.Object(
 );
 export type ActivityQuery = Type.Static<typeof ActivityQuery>;
 
-const ToolCallEntry = Type.Object(
+const Nullable = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+
+export const ToolCallEntry = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
     userId: Type.String({ format: 'uuid', description: 'Who the call acted as.' }),
-    tool: Type.String(),
+    via: Type.String({ description: '`mcp`, or `rest` for a request that was refused.' }),
+    tool: Type.String({ description: 'The tool; of a refused request, its method and route.' }),
     outcome: Type.String({ description: `One of ${toolCallOutcomes.join(', ')}.` }),
+    reason: Nullable(
+      `Why it was refused: one of ${refusalReasons.join(', ')}. Null where it was not, or the tool itself refused.`,
+    ),
+    lacks: Type.Array(Type.String(), { description: 'The scopes that it would have needed beside its own.' }),
     durationMs: Type.Integer(),
     requestId: Type.String({ description: '`x-request-id` of the answer, and of the log lines.' }),
-    client: Type.Union([Type.String(), Type.Null()], { description: 'What the client said it is.' }),
+    address: Nullable('Where the request came from.'),
+    client: Nullable('What the client said it is.'),
+    credential: Type.Object({
+      kind: Type.String({ description: '`pat` or `oauth`.' }),
+      id: Type.String({ format: 'uuid' }),
+    }),
+    clientId: Nullable('The OAuth client that it came through.'),
     createdAt: Type.String({ format: 'date-time' }),
   },
   { title: 'ToolCall' },
 );
+export type ToolCallEntry = Type.Static<typeof ToolCallEntry>;
 
 export const ActivityResponse = Type.Object({
   data: Type.Array(ToolCallEntry),

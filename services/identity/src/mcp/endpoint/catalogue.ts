@@ -51,6 +51,8 @@ export interface Catalogue {
 /** A catalogue as one caller sees it. */
 export interface CallerCatalogue extends Pick<Reach, 'groups'> {
   find(name: string): ToolEntry | undefined;
+  /** Returns whether the bounds of the credential alone keep the caller from a tool. */
+  isOutOfBounds(name: string): boolean;
   getView(toolFilter: ToolFilter | undefined): ToolView;
 }
 
@@ -61,6 +63,10 @@ export const toCallerCatalogue = (
 ): CallerCatalogue => ({
   groups: reach.groups,
   find: (name) => catalogue.find(name, reach),
+  isOutOfBounds: (name) =>
+    reach.bounds !== undefined &&
+    !catalogue.find(name, reach) &&
+    catalogue.find(name, { groups: reach.groups, bounds: undefined }) !== undefined,
   getView: (toolFilter) => catalogue.getView(principal, toolFilter, reach),
 });
 

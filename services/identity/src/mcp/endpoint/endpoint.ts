@@ -13,7 +13,7 @@ import type { Reach } from './reach.js';
 import { createMethods, type ExtensionMethods } from './methods.js';
 import type { Tool } from './tool.js';
 import type { ObserveCall } from './telemetry.js';
-import { createToolCalls } from './tool-calls.js';
+import { createRefusedCalls, createToolCalls } from './tool-calls.js';
 
 /** An organisation's catalogue, and the caller's groups at the same moment: no change of either lies between them. */
 interface FoundCatalogue extends Pick<Reach, 'groups'> {
@@ -49,6 +49,7 @@ export function createToolEndpoint(deps: {
   const own = createCatalogue(tools, server);
   const extend = (mounted: readonly ToolEntry[]): Catalogue => extendCatalogue(own, mounted, server);
   const callTool = createToolCalls(deps);
+  const { recordUnknown, recordChallenge } = createRefusedCalls(deps.recordCall);
   return {
     /** Returns the tools that there are for a caller. */
     async getCatalogue(principal: AccountPrincipal): Promise<CallerCatalogue> {
@@ -63,7 +64,8 @@ export function createToolEndpoint(deps: {
       return (await findCatalogue?.(caller, extend))?.catalogue ?? own;
     },
     callTool,
-    methods: createMethods(server, callTool, deps.events),
+    recordChallenge,
+    methods: createMethods(server, { callTool, recordUnknown }, deps.events),
   };
 }
 

@@ -1,3 +1,4 @@
+import { type RefusalReason, toRefusalReason } from '@platform/auth';
 import { ServiceFault, type ServiceFaultKind } from '@platform/clients';
 import { AppError, createServerErrorLog, type Logger, translateError } from '@platform/service-kit';
 import type { Tool, ToolContext } from './tool.js';
@@ -7,6 +8,8 @@ export interface Failure {
   readonly text: string;
   /** `refused` by a service; `failed` by an internal error or an outage; `cancelled` by the client. */
   readonly outcome: 'refused' | 'failed' | 'cancelled';
+  /** Why the credential was refused; undefined for any other reason. */
+  readonly reason?: RefusalReason | undefined;
 }
 
 type FailedTool = Pick<Tool, 'name' | 'annotations'>;
@@ -36,6 +39,11 @@ function toText(fault: ServiceFault | AppError, tool: FailedTool): string {
   return details === '' ? message : `${message}: ${details}`;
 }
 
+function findReason(fault: ServiceFault | AppError): RefusalReason | undefined {
+  const statusCode = fault instanceof AppError ? fault.statusCode : (fault.status ?? 0);
+  return toRefusalReason({ statusCode, code: fault.code ?? '' });
+}
+
 /** Describes a fault in the words of the REST endpoint. The cause of an internal error is logged, not reported. */
 export function createFailures(log: Logger): DescribeFailure {
   const logServerError = createServerErrorLog();
@@ -47,7 +55,7 @@ export function createFailures(log: Logger): DescribeFailure {
       log.debug({ err: fault.cause ?? fault, ...fields }, 'the client cancelled the tool call');
       return { text, outcome: 'cancelled' };
     }
-    if (isRefusal(fault)) return { text, outcome: 'refused' };
+    if (isRefusal(fault)) return { text, outcome: 'refused', reason: findReason(fault) };
     logServerError(log, {
       error: fault.cause ?? fault,
       message: 'tool call failed',

@@ -10,7 +10,7 @@ import {
 } from './protocol-era.js';
 import { isObject, type Json, RpcCode, RpcFault, type RpcRequest } from './rpc-message.js';
 import { compileCheck } from './schema-check.js';
-import type { Caller, CallTool } from './tool-calls.js';
+import type { Caller, CallTool, RefusedCalls } from './tool-calls.js';
 import type { ToolSchema } from './tool.js';
 import {
   createResultFrame,
@@ -71,7 +71,11 @@ export function createReader<T extends ToolSchema>(schema: T) {
 const eventCapabilities = { events: {}, extensions: { 'io.modelcontextprotocol/events': {} } };
 
 /** Creates the methods of a stateless server that has tools, and events where there are methods for them. */
-export function createMethods(server: ServerInfo, callTool: CallTool, events?: ExtensionMethods): Methods {
+export function createMethods(
+  server: ServerInfo,
+  { callTool, recordUnknown }: { readonly callTool: CallTool } & Pick<RefusedCalls, 'recordUnknown'>,
+  events?: ExtensionMethods,
+): Methods {
   const capabilities = { tools: {}, ...(events && eventCapabilities) };
   const readInitialize = createReader(InitializeParams);
   const readList = createReader(ListParams);
@@ -117,7 +121,10 @@ export function createMethods(server: ServerInfo, callTool: CallTool, events?: E
     async ({ request, caller }) => {
       const { name, arguments: args = {} } = readCall(request);
       const entry = caller.catalogue.find(name);
-      if (!entry) throw new RpcFault(RpcCode.invalidParams, `Unknown tool: ${name.slice(0, 64)}`);
+      if (!entry) {
+        recordUnknown(caller, name);
+        throw new RpcFault(RpcCode.invalidParams, `Unknown tool: ${name.slice(0, 64)}`);
+      }
       const result = await callTool(caller, entry, args);
       return (era === 'modern' && toInputRequired(request, result)) || toResultJson(result, frame);
     };

@@ -1,5 +1,4 @@
 import {
-  type AccountPrincipal,
   DPOP_ALGORITHMS,
   getAccount,
   insufficientScope,
@@ -13,11 +12,11 @@ import { initialScopes } from '../../oauth/provider/authorization-request.js';
 import { ISSUER_PATH } from '../../oauth/provider/issuer.js';
 import { MCP_AUDIENCE } from '../../oauth/provider/protected-resources.js';
 import { findMissingScopes } from './authority.js';
-import type { CallerCatalogue } from './catalogue.js';
 import { negotiateResponseForm } from './response-form.js';
 import type { ToolEndpoint } from './endpoint.js';
 import { parseToolFilter } from './tool-filter.js';
-import { createMessageHandler } from './message-handler.js';
+import { createMessageHandler, type ReportProgress } from './message-handler.js';
+import type { Caller } from './tool-calls.js';
 import { RequestContext } from './request-context.js';
 import { type CountRequest, toLimitKey } from '../../base/rate-limits/request-limit.js';
 import { createWithMetadata, jsonRpcErrors } from './rpc-errors.js';
@@ -68,13 +67,19 @@ function assertOneMessage(body: unknown): void {
  * §3.1). It then names all scopes that the client needs: the granted and the missing ones. Other credentials cannot
  * get more scopes, so their agents read a tool error.
  */
-function assertScopes(catalogue: CallerCatalogue, principal: AccountPrincipal, message: unknown): void {
+function assertScopes(
+  { catalogue, context }: Pick<Caller, 'catalogue' | 'context'>,
+  message: unknown,
+  recordChallenge: ToolEndpoint['recordChallenge'],
+): void {
+  const { principal } = context;
   const { method, params } = message as { method?: unknown; params?: { name?: unknown } | null };
-  if (principal.kind !== 'oauth' || method !== 'tools/call' || typeof params?.name !== 'string') return;
+  if (method !== 'tools/call' || typeof params?.name !== 'string') return;
   const tool = catalogue.find(params.name)?.tool;
   const missing = tool ? findMissingScopes(principal, tool) : [];
-  if (missing.length > 0)
-    throw insufficientScope(standardAuthErrors, [...new Set([...principal.grantedScopes, ...missing])]);
+  if (missing.length === 0) return;
+  recordChallenge(context, params.name, missing);
+  throw insufficientScope(standardAuthErrors, [...new Set([...principal.grantedScopes, ...missing])]);
 }
 
 /** The API documentation shows the form without a slash alone. */
@@ -92,11 +97,14 @@ function postRoute(scope: App, path: Path, { endpoint, countRequest, log }: McpR
     const principal = getAccount(request);
     const toolFilter = parseToolFilter(request);
     const catalogue = await endpoint.getCatalogue(principal);
-    assertScopes(catalogue, principal, request.body);
+    const toContext = (report?: ReportProgress) =>
+      new RequestContext({ principal, groups: catalogue.groups }, request, reply, report);
+    if (principal.kind === 'oauth')
+      assertScopes({ catalogue, context: toContext() }, request.body, endpoint.recordChallenge);
     return handleMessage(request, reply, form, (report) => ({
       catalogue,
       view: catalogue.getView(toolFilter),
-      context: new RequestContext({ principal, groups: catalogue.groups }, request, reply, report),
+      context: toContext(report),
     }));
   }
   scope.post(

@@ -1,5 +1,6 @@
+import type { RefusalReason } from '@platform/auth';
 import type { Logger } from '@platform/service-kit';
-import { canCall, describeMissingAuthority } from './authority.js';
+import { canCall, describeMissingAuthority, findMissingScopes } from './authority.js';
 import type { ToolCallRecorder } from '../activity/recorder.js';
 import type { ToolCallOutcome } from '../activity/schemas.js';
 import type { CallerCatalogue, ToolEntry, ToolView } from './catalogue.js';
@@ -11,7 +12,7 @@ import type { ToolContext } from './tool.js';
 
 /** The context of a caller, and the tools that it can find and see. */
 export interface Caller {
-  readonly catalogue: Pick<CallerCatalogue, 'find' | 'getView'>;
+  readonly catalogue: Pick<CallerCatalogue, 'find' | 'isOutOfBounds' | 'getView'>;
   readonly view: ToolView;
   readonly context: ToolContext;
 }
@@ -33,19 +34,35 @@ function describeRefusal({ tool }: ToolEntry, { principal }: ToolContext): strin
 interface CallOutcome {
   readonly result: ToolResult;
   readonly outcome: ToolCallOutcome;
+  readonly reason?: RefusalReason | undefined;
+  readonly lacks?: readonly string[];
 }
 
-const denied = (text: string): CallOutcome => ({ result: toolError(text), outcome: 'denied' });
+/** Returns why a tool is not in the view of its caller, and which scopes would mend it. */
+function explainRefusal(
+  { tool }: Pick<ToolEntry, 'tool'>,
+  { principal }: Pick<ToolContext, 'principal'>,
+): Required<Pick<CallOutcome, 'reason' | 'lacks'>> {
+  if (canCall(principal, tool)) return { reason: 'filter', lacks: [] };
+  if (tool.isTokenOnly && principal.kind === 'session') return { reason: 'token', lacks: [] };
+  const lacks = findMissingScopes(principal, tool);
+  return { reason: lacks.length > 0 ? 'scope' : 'role', lacks };
+}
 
 async function callEntry(
   entry: ToolEntry,
   caller: Caller,
   args: Record<string, unknown>,
   describeFailure: DescribeFailure,
-) {
+): Promise<CallOutcome> {
   const { context, view } = caller;
   const { name } = entry.tool;
-  if (!view.names.has(name)) return denied(describeRefusal(entry, context));
+  if (!view.names.has(name))
+    return {
+      result: toolError(describeRefusal(entry, context)),
+      outcome: 'denied',
+      ...explainRefusal(entry, context),
+    };
   const faults = entry.check(args);
   if (faults.length > 0) {
     const described = faults.map(({ field, message }) => `${field} ${message}`).join('; ');
@@ -55,11 +72,43 @@ async function callEntry(
     const result = await entry.call(args, context);
     return { result, outcome: isPassedError(result) ? 'refused' : 'completed' } as const;
   } catch (thrown) {
-    const { text, outcome } = describeFailure(thrown, entry.tool, context);
+    const { text, outcome, reason } = describeFailure(thrown, entry.tool, context);
     const link = thrown instanceof LinkRequired ? thrown : undefined;
-    return { result: toolError(text, link), outcome };
+    return { result: toolError(text, link), outcome, reason: link ? 'sign_in' : reason };
   }
 }
+
+const toRecord = ({ principal, requestId, client, address: { address } }: ToolContext) => ({
+  principal,
+  requestId,
+  client,
+  address,
+});
+
+const MAX_NAME_LENGTH = 128;
+/** Control characters, of which PostgreSQL's text type cannot store NUL. */
+const unprintable = /\p{Cc}+/gu;
+
+/** Creates the record of calls that reach no tool. */
+export function createRefusedCalls(recordCall: ToolCallRecorder['record']) {
+  const record = (
+    context: ToolContext,
+    name: string,
+    why: Required<Pick<CallOutcome, 'reason' | 'lacks'>>,
+  ): void => {
+    const tool = name.slice(0, MAX_NAME_LENGTH).toWellFormed().replaceAll(unprintable, ' ');
+    recordCall({ ...toRecord(context), ...why, tool, outcome: 'denied', durationMs: 0 });
+  };
+  return {
+    /** Records the call of a tool that there is not, or that the credential does not reach: to its caller they are the same. */
+    recordUnknown: ({ catalogue, context }: Pick<Caller, 'catalogue' | 'context'>, name: string): void =>
+      record(context, name, { reason: catalogue.isOutOfBounds(name) ? 'bounds' : 'unknown_tool', lacks: [] }),
+    /** Records that a client was challenged to ask for more scopes. */
+    recordChallenge: (context: ToolContext, name: string, lacks: readonly string[]): void =>
+      record(context, name, { reason: 'scope', lacks }),
+  };
+}
+export type RefusedCalls = ReturnType<typeof createRefusedCalls>;
 
 export function createToolCalls({
   log,
@@ -75,10 +124,9 @@ export function createToolCalls({
     const { name: tool } = entry.tool;
     return observeCall(tool, caller.context, async () => {
       const startedAt = performance.now();
-      const { result, outcome } = await callEntry(entry, caller, args, describeFailure);
-      const { principal, requestId, client } = caller.context;
+      const { result, ...outcome } = await callEntry(entry, caller, args, describeFailure);
       const durationMs = performance.now() - startedAt;
-      recordCall({ principal, tool, outcome, durationMs, requestId, client });
+      recordCall({ ...outcome, ...toRecord(caller.context), tool, durationMs });
       return result;
     });
   };

@@ -39,9 +39,10 @@ test('lists each call with its tool, outcome, duration, request id and client, i
   await call('crawl_stats', {}, 'call-6');
   await call('no_such_tool', {}, 'call-7');
   await modern('tools/call', { name: 'whoami', arguments: {} }, { 'x-request-id': 'call-8' });
-  const calls = await written(token, 7);
+  const calls = await written(token, 8);
   expect(calls.map(({ requestId, tool, outcome, client }: Record<string, string>) => [requestId, tool, outcome, client])).toEqual([
     ['call-8', 'whoami', 'completed', 'test 1'],
+    ['call-7', 'no_such_tool', 'denied', 'agent /1'],
     ['call-6', 'crawl_stats', 'failed', 'agent /1'],
     ['call-5', 'revoke_my_token', 'refused', 'agent /1'],
     ['call-4', 'whoami', 'denied', 'agent /1'],
@@ -50,7 +51,7 @@ test('lists each call with its tool, outcome, duration, request id and client, i
     ['call-1', 'whoami', 'completed', 'agent /1'],
   ]);
   const { body: me } = await identity.call('GET', '/api/v1/users/me', { token: session });
-  expect(calls[0]).toEqual({ id: expect.any(String), userId: me.user.id, tool: 'whoami', outcome: 'completed', durationMs: expect.any(Number), requestId: 'call-8', client: 'test 1', createdAt: expect.stringMatching(/Z$/) });
+  expect(calls[0]).toEqual({ id: expect.any(String), userId: me.user.id, via: 'mcp', tool: 'whoami', outcome: 'completed', reason: null, lacks: [], durationMs: expect.any(Number), requestId: 'call-8', address: '127.0.0.1', client: 'test 1', credential: { kind: 'pat', id: token.id }, clientId: null, createdAt: expect.stringMatching(/Z$/) });
   // A UUIDv7 of the time of the call.
   expect(calls[0].id).toMatch(/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-8[\da-f]{3}-[\da-f]{12}$/);
   expect(Number.parseInt(calls[0].id.replace('-', '').slice(0, 12), 16)).toBe(Date.parse(calls[0].createdAt));
@@ -128,7 +129,7 @@ test('writes collected calls at shutdown, and keeps calls that cannot be written
     },
   } as unknown as typeof identity.db;
   const recorder = createToolCallRecorder({ pool, clock: systemClock, log });
-  const record = () => recorder.record({ principal, tool: 'whoami', outcome: 'completed', durationMs: 1.5, requestId: 'r', client: undefined });
+  const record = () => recorder.record({ principal, tool: 'whoami', outcome: 'completed', durationMs: 1.5, requestId: 'r', client: undefined, address: undefined });
   for (let count = 0; count < 25; count += 1) record();
   await recorder.flush();
   for (let count = 0; count < 2_000; count += 1) record();

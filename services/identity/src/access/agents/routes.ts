@@ -1,0 +1,60 @@
+import { getMember, requireSession } from '@platform/auth';
+import { type App, errorResponses } from '@platform/service-kit';
+import { ActivityQuery, ActivityResponse } from '../../mcp/activity/schemas.js';
+import { Agent, AgentPath } from './schemas.js';
+import { createAgentService } from './service.js';
+
+const base = '/api/v1/agents';
+const tags = ['Agents'];
+
+/**
+ * Registers the agents: tokens, connected apps and service accounts, each with what it may do and what it did. Members with a
+ * session see what acts for themselves, administrators what acts for anybody in the organisation.
+ */
+export function registerAgents(app: App, deps: Parameters<typeof createAgentService>[0]): void {
+  const service = createAgentService(deps);
+  const onRequest = [app.authenticate, requireSession];
+  app.get(
+    `${base}/calls`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'listOwnAgentCalls',
+        tags,
+        summary: 'What all agents of the caller called, and what was refused to them, newest first',
+        querystring: ActivityQuery,
+        response: { 200: ActivityResponse, ...errorResponses(400, 401, 403) },
+      },
+    },
+    (request) => service.listOwnCalls(getMember(request), request.query),
+  );
+  app.get(
+    `${base}/:kind/:id`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'getAgent',
+        tags,
+        summary: 'What a token, a connected app or a service account may do, and what was refused to it',
+        params: AgentPath,
+        response: { 200: Agent, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    (request) => service.get(getMember(request), request.params),
+  );
+  app.get(
+    `${base}/:kind/:id/calls`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'listAgentCalls',
+        tags,
+        summary: 'What an agent called, and what was refused to it, newest first',
+        params: AgentPath,
+        querystring: ActivityQuery,
+        response: { 200: ActivityResponse, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    (request) => service.listCalls(getMember(request), request.params, request.query),
+  );
+}
