@@ -122,6 +122,11 @@ const mail = {
       description: 'Codes of the last problem; never the text of a server.',
     }),
   ),
+  senderId: Type.Optional(
+    Type.Union([Uuid, Type.Null()], {
+      description: 'The member or service account that sent it; null for the platform.',
+    }),
+  ),
 };
 
 const reportedMail = {
@@ -141,6 +146,12 @@ const suppression = {
     description: '`refused` by the SMTP server, a `bounce`, a `complaint`, or added by an `administrator`.',
   }),
   status: OrNull(Type.String({ maxLength: 20, description: 'The enhanced status code (RFC 3463).' })),
+  mails: Type.Optional(
+    Type.Array(Type.Object({ mailId: Uuid, senderId: Uuid }, open), {
+      maxItems: 20,
+      description: 'What accounts have sent to the address within the last seven days, the newest first.',
+    }),
+  ),
 };
 
 const toReported = <N extends FactType, P extends Type.TProperties>(type: N, data: P) =>
@@ -312,6 +323,7 @@ const mailExample = {
   recipients: 1,
   attempts: 1,
   problem: null,
+  senderId: '01890a5d-0000-7000-8000-000000000002',
 };
 
 const otherExamples: Readonly<Partial<Record<FactType, FactEvent['data']>>> = {
@@ -324,7 +336,12 @@ const otherExamples: Readonly<Partial<Record<FactType, FactEvent['data']>>> = {
   'mail.sent': mailExample,
   'mail.failed': { ...mailExample, problem: { code: 'EENVELOPE', reply: 550, status: '5.1.1' } },
   'mail.unknown': { ...mailExample, problem: { code: 'ECONNECTION' } },
-  'mail.suppressed': { suppressionId: SUBJECT, reason: 'bounce', status: '5.1.1' },
+  'mail.suppressed': {
+    suppressionId: SUBJECT,
+    reason: 'bounce',
+    status: '5.1.1',
+    mails: [{ mailId: SUBJECT, senderId: mailExample.senderId }],
+  },
 };
 
 const toEntryExample = (id: string, type: FactType): AuditEntry => ({

@@ -65,7 +65,7 @@ test('a mail that was answered 202 is stored with its encrypted request, and tri
   expect((await mail.db.query('select sealed_request from mails')).rows).toEqual([{ sealed_request: null }]);
 });
 
-test('what becomes of mails is in the feed of facts, and names nobody', async () => {
+test('MAIL-47 what becomes of mails is in the feed of facts, and names nobody but who sent them', async () => {
   const sent = await enqueue();
   await waitForState(sent, 'sent');
   smtp.behave((step) => (step === 'RCPT' ? '550 5.1.1 no such user' : undefined));
@@ -76,7 +76,10 @@ test('what becomes of mails is in the feed of facts, and names nobody', async ()
   await waitForState(unknown, 'unknown');
   const list = async () => {
     const { body } = await mail.identity('GET', '/api/v1/events?limit=500', { token: mail.session });
-    const facts = body.data as { type: string; data: { mailId?: string; reason?: string } }[];
+    const facts = body.data as {
+      type: string;
+      data: { mailId?: string; reason?: string; senderId?: string; mails?: object[] };
+    }[];
     return facts.filter(
       ({ type, data }) => [sent, failed, unknown].includes(data.mailId ?? '') || type === 'mail.suppressed',
     );
@@ -93,6 +96,12 @@ test('what becomes of mails is in the feed of facts, and names nobody', async ()
     ]),
   );
   expect(facts).toHaveLength(4);
+  const me = await mail.identity('GET', '/api/v1/users/me', { token: mail.session });
+  const senderId = me.body.user.id as string;
+  for (const { type, data } of facts)
+    expect(data).toMatchObject(
+      type === 'mail.suppressed' ? { mails: [{ mailId: failed, senderId }] } : { senderId },
+    );
   expect(JSON.stringify(facts)).not.toContain('@');
 });
 

@@ -139,6 +139,26 @@ test('a provider reports bounces and complaints; what may arrive later is ignore
   expect((await list('?search=bounced')).data.map(({ reason }) => reason)).toEqual(['complaint']);
 });
 
+test('MAIL-47 the fact of a bounce names the mails of callers to the address, and who sent them', async () => {
+  const { body } = await mail.identity('GET', '/api/v1/users/me', { token: mail.session });
+  const senderId = body.user.id as string;
+  const first = await enqueue(both);
+  const second = await enqueue({ ...notice, sendEmailTo: ['gone@example.com'] });
+  await enqueue({ ...notice, sendEmailTo: ['ada@example.com'] });
+  const old = await enqueue({ ...notice, sendEmailTo: ['gone@example.com'] });
+  await mail.db.query(`update mails set created_at = created_at - interval '8 days' where id = $1`, [old]);
+  await report([{ address: 'gone@example.com', type: 'bounce', status: '5.1.1' }]);
+  const listFacts = async () => {
+    const answer = await mail.identity('GET', '/api/v1/events?types=mail.suppressed&limit=500', { token: mail.session });
+    const facts = answer.body.data as { data: { reason: string; mails: object[] } }[];
+    return facts.map(({ data }) => data).filter(({ mails }) => JSON.stringify(mails).includes(first));
+  };
+  const facts = await waitFor(async () => ((await listFacts()).length > 0 ? listFacts() : undefined), { what: 'the fact' });
+  expect(facts).toMatchObject([
+    { reason: 'bounce', mails: [{ mailId: second, senderId }, { mailId: first, senderId }] },
+  ]);
+}); // oxfmt-ignore
+
 test.each(['5.1.0', '5.1.6', '5.4.1', '5.4.310', '5.0.0', ' 5.1.1 ', '550 5.1.1 unknown', '', null])(
   'a permanent bounce that a provider reports with the status %j suppresses as one without a status does',
   async (status) => {

@@ -197,11 +197,62 @@ const ownAppDisconnected: EventType = {
   },
 };
 
-/** What happens to mails is for whoever can send some. The facts name no sender. */
+const StringOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+
+/** Finds the mails of the account that a fact is about. */
+function findOwnMails({ fact: { data }, caller }: FactContext): string[] {
+  const { userId } = caller.principal;
+  const mails = (data['mails'] ?? [data]) as readonly {
+    readonly mailId: string;
+    readonly senderId?: string;
+  }[];
+  return mails.filter(({ senderId }) => senderId === userId).map(({ mailId }) => mailId);
+}
+
+/** The outcomes of mails that a fact says; a suppression says why. */
+const mailOutcomes: Readonly<Partial<Record<FactType, string>>> = {
+  'mail.failed': 'failed',
+  'mail.unknown': 'unknown',
+};
+
+const ownMailFailed: EventType = {
+  ...everything,
+  name: 'my_mail.failed',
+  description:
+    'A mail that the account has sent did not arrive, or may not have: it failed, its outcome is unknown, or a recipient of it does not exist or reported it as spam. Tell the person, who knows whom it was for; do not just send it again.',
+  factTypes: ['mail.failed', 'mail.unknown', 'mail.suppressed'],
+  payloadSchema: Type.Object({
+    mailIds: Type.Array(Type.String({ format: 'uuid' }), {
+      description: 'The mail; after a bounce, all that went to the address within a week.',
+    }),
+    outcome: Type.String({
+      description:
+        '`failed`, `unknown`, or of one recipient: `refused` by the server, `bounce`, `complaint`.',
+    }),
+    emailTemplateType: StringOrNull('Null of one recipient.'),
+    status: StringOrNull('The enhanced status code (RFC 3463), where there is one.'),
+  }),
+  isVisible: ({ canCall }) => canCall('send_email'),
+  toData(given) {
+    const { type, data } = given.fact;
+    const mailIds = findOwnMails(given);
+    const problem = data['problem'] as Readonly<Record<string, unknown>> | null | undefined;
+    return mailIds.length === 0 || data['reason'] === 'administrator'
+      ? undefined
+      : {
+          mailIds,
+          outcome: mailOutcomes[type] ?? data['reason'],
+          emailTemplateType: data['emailTemplateType'] ?? null,
+          status: data['status'] ?? problem?.['status'] ?? null,
+        };
+  },
+};
+
+/** What happens to mails is for whoever can send some. */
 const mailEvent = (name: FactType): EventType => ({
   ...everything,
   name,
-  description: `${factTypes[name]} It concerns all mails of the organisation, and names no recipient: those of the account have the id that sending answered.`,
+  description: `${factTypes[name]} It concerns all mails of the organisation, and names no recipient; my_mail.failed is about those of the account.`,
   factTypes: [name],
   payloadSchema: toPayloadSchema(name),
   isVisible: ({ canCall }) => canCall('send_email'),
@@ -241,6 +292,7 @@ export const eventTypes: readonly EventType[] = [
   ownTokenRevoked,
   ownAppExpiring,
   ownAppDisconnected,
+  ownMailFailed,
   mailEvent('mail.failed'),
   mailEvent('mail.unknown'),
   mailEvent('mail.suppressed'),

@@ -6,7 +6,7 @@ import { noPolicy, policyPath } from '../../token-policy.js';
 import { ALLOW_LOCAL, createMounts } from '../servers/platform.js';
 import { startUpstream } from '../servers/upstream.js';
 import { closeReceivers, createSubscriber, startEventReceiver } from './agent.js';
-import { createCrawl, WITH_SERVICES } from './crawl-facts.js';
+import { createCrawl, WITH_SERVICES } from './reported-facts.js';
 
 /* EVT-18: what a credential may no longer see is not sent to it any more, from at most a second later on. */
 

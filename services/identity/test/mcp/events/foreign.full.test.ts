@@ -18,7 +18,7 @@ import {
   toEvent,
   verify,
 } from './agent.js';
-import { createCrawl, WITH_SERVICES } from './crawl-facts.js';
+import { createCrawl, WITH_SERVICES } from './reported-facts.js';
 
 /* Programs of others: the AI SDK subscribes and receives, and mcp-webhook-events, which ChatGPT was tried with, is compared. */
 

@@ -6,7 +6,7 @@ import { ALLOW_RECEIVERS } from '../../destinations/receiver.js';
 import { admin, createIdentityDatabase } from '../../identity.js';
 import { environmentFor, startServer } from '../../process/process.js';
 import { closeReceivers, createSubscriber, startEventReceiver, toEvent } from './agent.js';
-import { WITH_SERVICES } from './crawl-facts.js';
+import { WITH_SERVICES } from './reported-facts.js';
 
 afterAll(closeReceivers);
 

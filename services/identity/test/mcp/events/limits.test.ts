@@ -3,7 +3,7 @@ import { ALLOW_RECEIVERS } from '../../destinations/receiver.js';
 import { startIdentity } from '../../identity.js';
 import { startReplica } from '../../replica.js';
 import { closeReceivers, createSubscriber, startEventReceiver } from './agent.js';
-import { createCrawl, WITH_SERVICES } from './crawl-facts.js';
+import { createCrawl, WITH_SERVICES } from './reported-facts.js';
 
 const environment = { ...ALLOW_RECEIVERS, ...WITH_SERVICES };
 const identity = await startIdentity({ environment });

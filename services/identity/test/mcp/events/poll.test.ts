@@ -1,12 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import type { Answer } from '@platform/testing';
 import { createCaller } from '../endpoint/endpoint.js';
 import { useMounts } from '../servers/platform.js';
-import { createCrawl, WITH_SERVICES } from './crawl-facts.js';
+import { createCrawl, createMailFacts, WITH_SERVICES } from './reported-facts.js';
 
 const site = await useMounts(WITH_SERVICES);
 const { identity, session, mounts } = site;
 const { orgId } = identity;
 const crawl = createCrawl(identity);
+const reportMail = createMailFacts(identity);
 
 const ADMIN_SCOPES = ['crawl:read', 'events:read', 'pat:read', 'SEND_MAIL'];
 const createToken = (scopes: string[], fields: object = {}, owner = session) =>
@@ -70,7 +72,7 @@ test('EVT-11 a credential lists the events of what its tools show, and others do
   const own = ['my_token.expiring', 'my_token.revoked', 'my_app.expiring', 'my_app.disconnected'];
   expect(await ofMember.list()).toEqual(own);
   const ofMails = createFollower((await createToken(['SEND_MAIL'])).accessToken);
-  expect(await ofMails.list()).toEqual(['mail.failed', 'mail.unknown', 'mail.suppressed']);
+  expect(await ofMails.list()).toEqual(['my_mail.failed', 'mail.failed', 'mail.unknown', 'mail.suppressed']);
   const unbound = await createToken(['events:read']);
   expect(await createFollower(unbound.accessToken).list()).toContain('member.removed');
   // A credential that is limited to anything sees nothing of the whole organisation.
@@ -170,6 +172,42 @@ test('EVT-14 what happens to tokens of the account needs no administrator, and i
   expect(own).toMatchObject([{ data: { tokenId: revoked.id, name: 'old laptop', isLeaked: false, reason: 'lost' } }]);
   expect(Object.keys(own?.[0]?.data ?? {})).toEqual(['tokenId', 'name', 'expiresAt', 'isLeaked', 'reason']);
   expect(others).toEqual([]);
+}); // oxfmt-ignore
+
+test('EVT-30 a mail of the account that failed or bounced is an event for its sender alone', async () => {
+  const other = await identity.createMember(session, 'admin');
+  const [own, others] = await Promise.all(
+    [session, other.session].map(async (owner) => {
+      const { accessToken } = await createToken(['SEND_MAIL'], {}, owner);
+      return createFollower(accessToken).follow('my_mail.failed');
+    }),
+  );
+  const { body } = await identity.call('GET', '/api/v1/users/me', { token: session });
+  const senderId = body.user.id as string;
+  const [failed, unknown, bounced, ofPlatform, ofOther] = Array.from({ length: 5 }, () => randomUUID());
+  const mail = { emailTemplateType: 'accountCreation', recipients: 1, attempts: 1 };
+  const problem = { code: 'EENVELOPE', reply: 550, status: '5.1.1' };
+  const ids = [
+    await reportMail(orgId, 'mail.failed', { ...mail, mailId: failed, problem, senderId }),
+    await reportMail(orgId, 'mail.unknown', { ...mail, mailId: unknown, problem: null, senderId }),
+    await reportMail(orgId, 'mail.suppressed', {
+      suppressionId: randomUUID(), reason: 'bounce', status: '5.1.1',
+      mails: [{ mailId: bounced, senderId }, { mailId: ofOther, senderId: other.id }],
+    }),
+  ];
+  await reportMail(orgId, 'mail.failed', { ...mail, mailId: ofPlatform, problem: null, senderId: null });
+  await reportMail(orgId, 'mail.suppressed', {
+    suppressionId: randomUUID(), reason: 'administrator', status: null, mails: [{ mailId: bounced, senderId }],
+  });
+  const events = await own?.();
+  expect(toIds(events ?? [])).toEqual(ids);
+  const ofMail = { emailTemplateType: 'accountCreation' };
+  expect(events?.map(({ data }) => data)).toEqual([
+    { mailIds: [failed], outcome: 'failed', status: '5.1.1', ...ofMail },
+    { mailIds: [unknown], outcome: 'unknown', status: null, ...ofMail },
+    { mailIds: [bounced], outcome: 'bounce', status: '5.1.1', emailTemplateType: null },
+  ]);
+  expect((await others?.())?.map(({ data }) => data['mailIds'])).toEqual([[ofOther]]);
 }); // oxfmt-ignore
 
 test('EVT-25 a connection that expires soon is an event for its account, once', async () => {

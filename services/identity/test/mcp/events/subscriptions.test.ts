@@ -10,7 +10,7 @@ import {
   toEvent,
   verify,
 } from './agent.js';
-import { createCrawl, WITH_SERVICES } from './crawl-facts.js';
+import { createCrawl, WITH_SERVICES } from './reported-facts.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -49,6 +49,8 @@ create table mails (
   -- The name by which identity knows a mail that it sent: the idempotency key of the first request. A mail that an
   -- administrator sends again keeps it, although the key may have expired.
   reference text,
+  -- The member or service account whose credential sent it; null for the platform. A mail that is sent again keeps it.
+  sender_id uuid,
   constraint key_has_digest check ((idempotency_key is null) = (request_digest is null)),
   constraint sending_has_lease check ((state = 'sending') = (lease_until is not null))
 );

@@ -120,9 +120,10 @@ function sendRoute(scope: App, deps: Deps): void {
       },
     },
     async (request, reply) => {
-      const { orgId } = getAccount(request);
+      const { orgId, userId: senderId } = getAccount(request);
       const submission = await deps.emails.send({
         orgId,
+        senderId,
         configuration: await deps.configurations.get(orgId, request.id),
         body: request.body,
         idempotency: readIdempotency(request),

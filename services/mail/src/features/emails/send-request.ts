@@ -26,6 +26,8 @@ export interface SendRequest {
   readonly body: EmailContent;
   readonly idempotency?: Idempotency | undefined;
   readonly deadlines: ResponseDeadlines;
+  /** The account that sends the mail; undefined for the platform, and for a mail that is sent again. */
+  readonly senderId?: string;
   /** Whether one of the platform's own services sends the mail. */
   readonly isFromService: boolean;
   /** The time at which the mail is no longer worth sending, in epoch ms. */

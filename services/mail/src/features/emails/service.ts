@@ -44,7 +44,7 @@ export function createEmailService(deps: {
   const replay = createReplay(journal);
 
   function toNewMail(request: SendRequest, email: RenderedEmail): NewMail {
-    const { orgId, body, smtp, idempotency, originalMailId, isFromService } = request;
+    const { orgId, body, smtp, idempotency, originalMailId, isFromService, senderId = null } = request;
     const id = uuidv7();
     const at = clock();
     const { subject, from, to, cc, templateType } = email;
@@ -69,6 +69,7 @@ export function createEmailService(deps: {
       templateType,
       idempotency,
       reference: isFromService ? (idempotency?.key ?? null) : null,
+      senderId,
       originalMailId,
       sealedRequest,
       sealedContent,

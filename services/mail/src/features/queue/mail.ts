@@ -42,6 +42,8 @@ export interface NewMail {
   readonly idempotency?: { readonly key: string; readonly digest: string } | undefined;
   /** By what one of the platform's own services knows the mail: the idempotency key of its first request. */
   readonly reference: string | null;
+  /** The account that sends it; null for the platform. */
+  readonly senderId: string | null;
   /** The mail that this one resends. It isn't stored if that mail has been resent, or one of its recipients erased, meanwhile. */
   readonly originalMailId?: string | undefined;
   readonly sealedRequest: string | null;

@@ -58,15 +58,16 @@ const suppressedAddresses = `array(
 const insertSql = `
   insert into mails (id, org_id, state, lane, caller_waits, claim, attempts, lease_until, at_least_once, can_resend,
                      next_attempt_at, expires_at, subject, from_address, to_addresses, cc_addresses, template_type,
-                     idempotency_key, request_digest, reference, sealed_request, sealed_content, stored_bytes, created_at, updated_at)
+                     idempotency_key, request_digest, reference, sender_id, sealed_request, sealed_content, stored_bytes, created_at,
+                     updated_at)
   select id, org_id, case when is_claimed then 'sending' else 'queued' end::mail_state, lane, caller_waits,
          is_claimed::int, is_claimed::int, case when is_claimed then now() + $2 * interval '1 ms' end, at_least_once,
          can_resend, created_at, expires_at, subject, from_address, to_addresses, cc_addresses, template_type,
-         idempotency_key, request_digest, reference, sealed_request, sealed_content, stored_bytes, created_at, created_at
+         idempotency_key, request_digest, reference, sender_id, sealed_request, sealed_content, stored_bytes, created_at, created_at
   from jsonb_to_recordset($1::jsonb) as mail (
     id uuid, org_id uuid, lane smallint, is_claimed boolean, caller_waits boolean, at_least_once boolean, can_resend boolean,
     expires_at timestamptz, subject text, from_address text, to_addresses text[], cc_addresses text[],
-    template_type text, idempotency_key text, request_digest text, reference text, sealed_request text,
+    template_type text, idempotency_key text, request_digest text, reference text, sender_id uuid, sealed_request text,
     sealed_content text, stored_bytes integer, created_at timestamptz)
   on conflict (org_id, idempotency_key) where idempotency_key is not null do nothing
   returning id, ${suppressedAddresses}`;
@@ -89,6 +90,7 @@ const toColumns = (mail: NewMail) => ({
   idempotency_key: mail.idempotency?.key ?? null,
   request_digest: mail.idempotency?.digest ?? null,
   reference: mail.reference,
+  sender_id: mail.senderId,
   sealed_request: mail.sealedRequest,
   sealed_content: mail.sealedContent,
   stored_bytes: mail.storedBytes,
@@ -170,7 +172,7 @@ export async function findResendable(
 }
 
 /**
- * Stores a mail that resends another one, whose request and reference it takes over: of two concurrent resends only one is
+ * Stores a mail that resends another one, whose request, reference and sender it takes over: of two concurrent resends only one is
  * stored. The original mail is locked meanwhile, so that erasing one of its recipients either happens before, or finds the
  * resend.
  *
@@ -183,14 +185,14 @@ export const insertResend = (
   leaseMs: number,
 ): Promise<readonly string[] | undefined> =>
   inTransaction(db, async (client) => {
-    const { rows } = await client.query<{ reference: string | null }>(
+    const { rows } = await client.query<Pick<NewMail, 'reference' | 'senderId'>>(
       `update mails set sealed_request = null, can_resend = false
-       where ${isResendable} returning reference`,
+       where ${isResendable} returning reference, sender_id as "senderId"`,
       [mail.orgId, originalMailId],
     );
     const [original] = rows;
     if (!original) return undefined;
-    return (await insertMails(client, [{ ...mail, reference: original.reference }], leaseMs)).get(mail.id);
+    return (await insertMails(client, [{ ...mail, ...original }], leaseMs)).get(mail.id);
   });
 
 /** @returns one piece of an attachment; undefined when there is none. */
@@ -453,7 +455,7 @@ const endSql = `
     order by ended.org_id, given.address
     on conflict (org_id, address) do update set expires_at = excluded.expires_at
     returning *, xmax = 0 as is_new
-  ), suppression_facts as (${insertSuppressionFacts('(select * from suppressed where is_new) as added')}
+  ), suppression_facts as (${insertSuppressionFacts('(select * from suppressed where is_new)')}
   ), emptied as (
     delete from mail_attachments where mail_id in (select id from ended where state <> 'queued')
   )

@@ -49,7 +49,7 @@ export async function addSuppressions(
        on conflict (org_id, address) do update set
          reason = excluded.reason, status = excluded.status, expires_at = excluded.expires_at
        returning *, xmax = 0 as is_new
-     ), facts as (${insertSuppressionFacts('(select * from added where is_new) as news')}
+     ), facts as (${insertSuppressionFacts('(select * from added where is_new)')}
      )
      select ${columns} from added`,
     [orgId, at, JSON.stringify(rows)],

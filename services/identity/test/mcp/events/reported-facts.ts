@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type IdentityUnderTest, serviceClient } from '../../identity.js';
 
-/** Reports facts as crawl does. */
-export function createCrawl(identity: Pick<IdentityUnderTest, 'call'>) {
-  const basic = Buffer.from(`${serviceClient.id}:${serviceClient.secret}`).toString('base64');
+const mailClient = { id: 'mail', secret: 'a-secret-of-the-mail-service-0123456789' };
+
+/** Creates the function that reports facts of a service. */
+function createReport(identity: Pick<IdentityUnderTest, 'call'>, client: typeof serviceClient) {
+  const basic = Buffer.from(`${client.id}:${client.secret}`).toString('base64');
   const getToken = async (): Promise<string> =>
     (
       await identity.call('POST', '/api/v1/oauth2/token', {
@@ -11,7 +13,7 @@ export function createCrawl(identity: Pick<IdentityUnderTest, 'call'>) {
         headers: { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
       })
     ).body.access_token;
-  const report = async (orgId: string, type: string, data: object): Promise<string> => {
+  return async (orgId: string, type: string, data: object): Promise<string> => {
     const id = randomUUID();
     const fact = { id, orgId, type, at: new Date().toISOString(), data };
     const { status, text } = await identity.call('POST', '/api/v1/internal/facts', {
@@ -21,6 +23,15 @@ export function createCrawl(identity: Pick<IdentityUnderTest, 'call'>) {
     if (status !== 200) throw new Error(text);
     return id;
   };
+}
+
+/** Reports facts as mail does. */
+export const createMailFacts = (identity: Pick<IdentityUnderTest, 'call'>) =>
+  createReport(identity, mailClient);
+
+/** Reports facts as crawl does. */
+export function createCrawl(identity: Pick<IdentityUnderTest, 'call'>) {
+  const report = createReport(identity, serviceClient);
   return {
     /** @returns the id of the fact that a run of the connector has ended. */
     endRun: (orgId: string, connector: string, { outcome = 'completed', ...fields }: RunFields = {}) =>
@@ -52,4 +63,8 @@ interface RunFields {
 }
 
 /** The environment of an identity that has crawl and mail, so that it offers their tools. Neither is called. */
-export const WITH_SERVICES = { CRAWL_URL: 'http://127.0.0.1:9', MAIL_URL: 'http://127.0.0.1:9' };
+export const WITH_SERVICES = {
+  CRAWL_URL: 'http://127.0.0.1:9',
+  MAIL_URL: 'http://127.0.0.1:9',
+  SERVICE_CLIENTS: [serviceClient, mailClient].map(({ id, secret }) => `${id}:${secret}`).join(','),
+};
