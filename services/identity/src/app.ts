@@ -36,6 +36,7 @@ import { registerKnowledge } from './knowledge/routes.js';
 import { registerMcpServers } from './mcp/servers/feature.js';
 import { discoveryRoutes } from './mcp/discovery/routes.js';
 import { registerMcp } from './mcp/endpoint/feature.js';
+import { registerToolOverview } from './mcp/overview/routes.js';
 import { registerEvents } from './mcp/events/feature.js';
 import { registerApplications } from './oauth/applications/routes.js';
 import { registerConsent } from './oauth/consent/routes.js';
@@ -207,6 +208,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   });
   events.start(endpoint);
   discoveryRoutes(app, mcpSettings, endpoint);
+  registerToolOverview(app, { ...common, endpoint });
   registerKnowledge(app, { ...common, endpoint });
   registerAccess(app, { ...common, endpoint, resources: oauth.resources, publicUrl: config.PUBLIC_URL });
   registerAgents(app, { ...common, endpoint, resources: oauth.resources });

@@ -43,7 +43,14 @@ const FRAME_POLICY = [
 ].join('; ');
 
 /** The paths of the console's screens, each with everything below; gateways route these, and no others, to it (UI-1). */
-export const SCREEN_PATHS = ['/account', '/crawls', '/knowledge', '/mails', '/organisation'] as const;
+export const SCREEN_PATHS = [
+  '/account',
+  '/crawls',
+  '/knowledge',
+  '/mails',
+  '/organisation',
+  '/tools',
+] as const;
 /** The path of its files, whose names change with their content. */
 const ASSET_PATH = '/assets';
 

@@ -20,6 +20,8 @@ import {
   deleteServiceCredentials,
   deleteSessions,
   deleteSubscriptions,
+  deleteToolCallAgents,
+  deleteToolCallHours,
   deleteToolCalls,
   deleteUnusedClients,
   expireInvitations,
@@ -83,7 +85,8 @@ export function createExpiryJob(deps: {
     const endedBefore = daysAgo(deps.auditDays);
     // A client last used before then has no connection left: the last one has expired, and was deleted since.
     const usedBefore = new Date(endedBefore.getTime() - GRANT_SECONDS * 1_000 - DAY_MS);
-    const toolCallsFrom = firstIdAt(daysAgo(deps.toolCallDays).getTime());
+    const countedFrom = daysAgo(deps.toolCallDays);
+    const toolCallsFrom = firstIdAt(countedFrom.getTime());
     const auditFrom = firstIdAt(endedBefore.getTime());
     return {
       'expired tokens': async () => {
@@ -109,6 +112,8 @@ export function createExpiryJob(deps: {
       mails: () => deleteMails(now),
       'event subscriptions': inBatches(() => deleteSubscriptions(pool, now, BATCH)),
       'tool calls': inBatches(() => deleteToolCalls(pool, toolCallsFrom, BATCH)),
+      'hours of tool calls': inBatches(() => deleteToolCallHours(pool, countedFrom, BATCH)),
+      'agents of tool calls': inBatches(() => deleteToolCallAgents(pool, countedFrom, BATCH)),
       facts: async () => void (await facts.sweep()),
       'delivered facts': inBatches(() => deleteDelivered(pool, daysAgo(DELIVERED_DAYS), BATCH)),
       'deliveries of facts': inBatches(() => deleteDeliveries(pool, daysAgo(FACT_DAYS), BATCH)),

@@ -192,6 +192,15 @@ export const deleteRateLimits = createDeletion<number>('rate_limits', 'key', {
 });
 export const deleteServiceCredentials = createDeletion<Date>('service_credentials', 'id', expired);
 export const deleteToolCalls = createDeletion<string>('tool_calls', 'id', olderId);
+/** Deletes the counts of calls that are no longer kept. */
+export const deleteToolCallHours = createDeletion<Date>('tool_call_hours', 'org_id, tool, hour', {
+  column: 'hour',
+  operator: '<',
+});
+export const deleteToolCallAgents = createDeletion<Date>('tool_call_agents', 'org_id, hour, user_id, agent', {
+  column: 'hour',
+  operator: '<',
+});
 const created = { column: 'created_at', operator: '<' } as const;
 /** Deletes deliveries after their retention, and deliveries whose facts are no longer kept. */
 export const deleteDelivered = createDeletion<Date>('fact_deliveries', 'id', {

@@ -1121,6 +1121,31 @@ create index tool_calls_of_credential on tool_calls (credential_id, id);
 -- What agents do for an account; what its owner does in the console is not theirs.
 create index tool_calls_of_agents on tool_calls (user_id, id) where credential_kind <> 'session';
 create index tool_calls_of_connection on tool_calls (user_id, client_id, id) where client_id is not null;
+-- The newest calls of a tool: who makes them, and how long they take.
+create index tool_calls_of_tool on tool_calls (org_id, tool, id);
+
+-- How many calls each hour had, by tool and, under the empty name, in all; and by the agent that made them, without the
+-- console's. They are counted by the statement that stores the calls, so that nobody has to count those.
+create table tool_call_hours (
+  org_id uuid not null,
+  tool text not null,
+  hour timestamptz(3) not null,
+  calls integer not null,
+  failures integer not null,
+  primary key (org_id, tool, hour)
+);
+create index tool_call_hours_by_hour on tool_call_hours (hour);
+create table tool_call_agents (
+  org_id uuid not null,
+  hour timestamptz(3) not null,
+  user_id uuid not null,
+  -- The client that was connected, or the id of the credential.
+  agent text not null,
+  calls integer not null,
+  failures integer not null,
+  primary key (org_id, hour, user_id, agent)
+);
+create index tool_call_agents_by_hour on tool_call_agents (hour);
 
 -- Rows are written once; the retention deletes them.
 create trigger tool_calls_are_kept before update or truncate on tool_calls for each statement execute function refuse_change();

@@ -23,16 +23,39 @@ export interface ToolCallRow {
   readonly address: string | null;
 }
 
+/*
+ * Stores the calls and counts them, in one statement: a batch that is written twice is counted once. The counts are changed in
+ * the order of their keys, so that replicas wait for one another, and never for each other. Calls of tools alone are counted, and
+ * not by names that callers make up: what was refused at a route has its method and path for a name.
+ */
 const insertCalls = `
-  insert into tool_calls
-    (id, created_at, org_id, user_id, credential_kind, credential_id, tool, outcome, duration_ms, request_id, client, client_id,
-     via, reason, lacks, address)
-  select id, to_timestamp(at / 1000.0), org_id, user_id, credential_kind, credential_id, tool, outcome, duration_ms,
-    request_id, client, client_id, via, reason, lacks, address
-  from json_to_recordset($1) as call (id uuid, at bigint, org_id uuid, user_id uuid, credential_kind text,
-    credential_id uuid, tool text, outcome text, duration_ms integer, request_id text, client text, client_id text,
-    via text, reason text, lacks text[], address text)
-  on conflict do nothing`;
+  with written as (
+    insert into tool_calls
+      (id, created_at, org_id, user_id, credential_kind, credential_id, tool, outcome, duration_ms, request_id, client, client_id,
+       via, reason, lacks, address)
+    select id, to_timestamp(at / 1000.0), org_id, user_id, credential_kind, credential_id, tool, outcome, duration_ms,
+      request_id, client, client_id, via, reason, lacks, address
+    from json_to_recordset($1) as call (id uuid, at bigint, org_id uuid, user_id uuid, credential_kind text,
+      credential_id uuid, tool text, outcome text, duration_ms integer, request_id text, client text, client_id text,
+      via text, reason text, lacks text[], address text)
+    on conflict do nothing
+    returning *
+  ), counted as (
+    select org_id, user_id, credential_kind, coalesce(client_id, credential_id::text) as agent, tool,
+      date_trunc('hour', created_at, 'UTC') as hour, (outcome not in ('completed', 'cancelled'))::int as failed
+    from written where via = 'mcp' and reason is distinct from 'unknown_tool' and strpos(tool, ' ') = 0
+  ), by_agent as (
+    insert into tool_call_agents as kept (org_id, hour, user_id, agent, calls, failures)
+    select org_id, hour, user_id, agent, count(*), sum(failed) from counted
+    where credential_kind <> 'session' group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    on conflict (org_id, hour, user_id, agent)
+      do update set calls = kept.calls + excluded.calls, failures = kept.failures + excluded.failures
+  )
+  insert into tool_call_hours as kept (org_id, tool, hour, calls, failures)
+  select org_id, coalesce(tool, ''), hour, count(*), sum(failed) from counted
+  group by grouping sets ((org_id, tool, hour), (org_id, hour)) order by 1, 2, 3
+  on conflict (org_id, tool, hour)
+    do update set calls = kept.calls + excluded.calls, failures = kept.failures + excluded.failures`;
 
 export const insertToolCalls = (db: pg.Pool, calls: readonly ToolCallRow[]): Promise<unknown> =>
   db.query({ name: 'insert_tool_calls', text: insertCalls, values: [JSON.stringify(calls)] });

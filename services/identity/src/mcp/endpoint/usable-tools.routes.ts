@@ -70,7 +70,8 @@ function toUsableTool({ tool, json, knowledge }: ToolEntry): UsableTool {
     server: knowledge?.server ?? null,
     connectors: [...(knowledge?.connectors ?? [])],
     scopes: [...tool.scopes],
-    annotations: { ...tool.annotations },
+    // As agents read them: of another server's tool without the defaults by which a filter reads them.
+    annotations: (definition['annotations'] ?? {}) as UsableTool['annotations'],
     inputSchema: definition['inputSchema'] as UsableTool['inputSchema'],
   };
 }

@@ -1,0 +1,72 @@
+import { getMember, requireSession } from '@platform/auth';
+import { type App, errorResponses } from '@platform/service-kit';
+import { Type } from 'typebox';
+import { requireAdminRole } from '../../base/authority.js';
+import { ServerPath } from '../servers/schemas.js';
+import { CallCounts, CallsQuery, ToolList, ToolListQuery, ToolUsage } from './schemas.js';
+import { createToolOverview } from './service.js';
+
+const base = '/api/v1/mcp-servers';
+const tags = ['Remote tools'];
+
+/** Registers what administrators with a session see of all tools, and what members see of the calls of their own agents. */
+export function registerToolOverview(app: App, deps: Parameters<typeof createToolOverview>[0]): void {
+  const overview = createToolOverview(deps);
+  const forAdmins = [app.authenticate, requireAdminRole, requireSession];
+  app.get(
+    `${base}/tools/all`,
+    {
+      onRequest: forAdmins,
+      schema: {
+        operationId: 'listOrganisationTools',
+        tags,
+        summary: 'Every remote tool of the organisation by name: who may call it, and how often it is called',
+        querystring: ToolListQuery,
+        response: { 200: ToolList, ...errorResponses(400, 401, 403) },
+      },
+    },
+    (request) => overview.list(getMember(request), request.query),
+  );
+  app.get(
+    `${base}/tools/:tool/usage`,
+    {
+      onRequest: forAdmins,
+      schema: {
+        operationId: 'getToolUsage',
+        tags,
+        summary: 'Who calls a remote tool, how often, how long that takes, and how it ends',
+        params: Type.Object({ tool: Type.String({ minLength: 1, maxLength: 128 }) }),
+        response: { 200: ToolUsage, ...errorResponses(400, 401, 403) },
+      },
+    },
+    (request) => overview.getToolUsage(getMember(request), request.params.tool),
+  );
+  app.get(
+    `${base}/:id/usage`,
+    {
+      onRequest: forAdmins,
+      schema: {
+        operationId: 'getMcpServerUsage',
+        tags,
+        summary: 'Who calls the tools of an MCP server, how often, how long that takes, and how it ends',
+        params: ServerPath,
+        response: { 200: ToolUsage, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    (request) => overview.getServerUsage(getMember(request), request.params.id),
+  );
+  app.get(
+    `${base}/tools/calls`,
+    {
+      onRequest: [app.authenticate, requireSession],
+      schema: {
+        operationId: 'countToolCalls',
+        tags,
+        summary: "The calls of the caller's agents by hour; for administrators those of the organisation",
+        querystring: CallsQuery,
+        response: { 200: CallCounts, ...errorResponses(400, 401, 403) },
+      },
+    },
+    (request) => overview.countCalls(getMember(request), request.query),
+  );
+}
