@@ -62,6 +62,25 @@ export const placeGroups: readonly PlaceGroup[] = [
           { path: '/knowledge/$source', load: () => import('./screens/knowledge/source.tsx') },
         ],
       },
+      {
+        label: text.places.tools,
+        icon: ServerIcon,
+        screens: [
+          { path: '/tools', label: text.views.tools, load: () => import('./screens/tools/tools.tsx') },
+          { path: '/tools/$tool', load: () => import('./screens/tools/tool.tsx') },
+          {
+            path: '/organisation/mcp-servers',
+            label: text.views.mcpServers,
+            isForAdmins: true,
+            load: () => import('./screens/mcp-servers/mcp-servers.tsx'),
+          },
+          {
+            path: '/organisation/mcp-servers/$serverId',
+            isForAdmins: true,
+            load: () => import('./screens/mcp-servers/mcp-server.tsx'),
+          },
+        ],
+      },
     ],
   },
   {
@@ -235,23 +254,6 @@ export const placeGroups: readonly PlaceGroup[] = [
             label: text.views.smtp,
             isForAdmins: true,
             load: () => import('./screens/mails/smtp.tsx'),
-          },
-        ],
-      },
-      {
-        label: text.places.mcpServers,
-        icon: ServerIcon,
-        screens: [
-          {
-            path: '/organisation/mcp-servers',
-            label: text.views.mcpServers,
-            isForAdmins: true,
-            load: () => import('./screens/mcp-servers/mcp-servers.tsx'),
-          },
-          {
-            path: '/organisation/mcp-servers/$serverId',
-            isForAdmins: true,
-            load: () => import('./screens/mcp-servers/mcp-server.tsx'),
           },
         ],
       },

@@ -116,7 +116,7 @@ export function useConsole(): Console {
   async function signIn(opened: Page, { email, password }: Person, path: string): Promise<void> {
     await opened.context().addCookies(cookies.get(email) ?? []);
     await opened.goto(`${platform.url}/sign-in?${new URLSearchParams({ returnTo: path })}`);
-    const field = opened.getByLabel('E-mail');
+    const field = opened.getByRole('textbox', { name: 'E-mail' });
     await field.or(opened.locator('main h1')).first().waitFor();
     if (!(await field.isVisible())) return;
     await field.fill(email);

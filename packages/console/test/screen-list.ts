@@ -2,6 +2,7 @@
 export const SCREENS = [
   ['/', /Welcome/],
   ['/knowledge', 'Knowledge'],
+  ['/tools', 'Tools'],
   ['/account', 'My account'],
   ['/account/apps', 'Connected apps'],
   ['/account/services', 'Connected services'],

@@ -91,6 +91,7 @@ const identity: ServiceDefinition = {
     '/account',
     '/crawls',
     '/knowledge',
+    '/tools',
     '/mails',
     '/organisation',
     // The page of the documentation, and identity's document.

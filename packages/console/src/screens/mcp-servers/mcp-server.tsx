@@ -24,6 +24,7 @@ import { Tools } from './tools.tsx';
 const Connected = lazyPart(async () => (await import('./connected.tsx')).Connected);
 const EditServer = lazyPart(async () => (await import('./edit-server.tsx')).EditServer);
 const SwitchServer = lazyPart(async () => (await import('./change-server.tsx')).SwitchServer);
+const Usage = lazyPart(async () => (await import('../tools/usage.tsx')).Usage);
 const WhoCan = lazyPart(async () => (await import('../access/who-can.tsx')).WhoCan);
 const RemoveServer = lazyPart(async () => (await import('./change-server.tsx')).RemoveServer);
 
@@ -55,6 +56,7 @@ export function Screen() {
       <QueryView query={query}>{(found) => <ServerFacts server={found} />}</QueryView>
       {server && <ServerTest key={server.url} serverId={serverId} />}
       <Tools serverId={serverId} />
+      {server && <Usage of={{ serverId }} />}
       {server && isPerAccount(server) && <Connected serverId={serverId} />}
       {server && (
         <Section title={accessText.title}>

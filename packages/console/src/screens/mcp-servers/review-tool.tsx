@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { ModalDialog } from '../../ui/dialogs.tsx';
 import { SelectInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
+import { Effects } from '../tools/effects.tsx';
 import { AccessInput, readAccess } from '../groups/access-input.tsx';
 import { reveal } from '../../ui/reveal.ts';
 import type { ToolDetail } from './api.ts';
@@ -65,7 +66,55 @@ function Reading({ latest, ...decision }: ReadingProps) {
   );
 }
 
-type Scope = 'rules' | 'kb:read' | 'semantic:write' | 'none';
+export type Scope = 'rules' | 'kb:read' | 'semantic:write' | 'none';
+
+/**
+ * Returns the choice that a decision begins with: the one that was made, then that of the rules. Where neither says anything, it
+ * is the permission that fits what the tool says of itself, so that an approval puts it in effect.
+ */
+export function suggestScope({ scope, effectiveScope, hints }: ToolDetail): Scope {
+  if (scope !== null) return scope;
+  if (effectiveScope !== null) return 'rules';
+  return hints['readOnlyHint'] === true ? 'kb:read' : 'semantic:write';
+}
+
+interface ScopeInputProps {
+  readonly tool: ToolDetail;
+  readonly value: Scope;
+  onChange(scope: Scope): void;
+}
+
+/** Who sees a tool and can call it, by the permission that it needs. */
+export function ScopeInput({ tool, value, onChange }: ScopeInputProps) {
+  const byRules = tool.scope === null ? (tool.effectiveScope ?? undefined) : undefined;
+  const isSuggested = tool.scope === null && tool.effectiveScope === null;
+  const options = [
+    ['kb:read', t.scopes['kb:read']],
+    ['semantic:write', t.scopes['semantic:write']],
+    ['rules', tool.scope === null ? t.scopes.rules(byRules) : t.scopes.byRules],
+    ['none', t.scopes.none],
+  ] as const;
+  return (
+    <SelectInput<Scope>
+      label={t.scope}
+      value={value}
+      options={options}
+      onChange={onChange}
+      {...(isSuggested && {
+        hint: tool.hints['readOnlyHint'] === true ? t.suggested.reads : t.suggested.writes,
+      })}
+    />
+  );
+}
+
+/** Returns the decision that approves what is shown: should it change meanwhile, nothing is approved. */
+export const toApproval = ({ name, hash }: ToolDetail, scope: Scope) => ({
+  name,
+  scope: scope === 'rules' ? null : scope,
+  ...(hash !== null && { approve: hash }),
+});
+
+export const isWaiting = ({ state }: ToolDetail): boolean => state === 'new' || state === 'changed';
 
 interface DecisionProps {
   readonly serverId: string;
@@ -74,19 +123,12 @@ interface DecisionProps {
 }
 
 function Decision({ serverId, tool, onClose }: DecisionProps) {
-  const { name, state, hash } = tool;
-  const [scope, setScope] = useState<Scope>((tool.scope as Scope | null) ?? 'rules');
-  const isWaiting = state === 'new' || state === 'changed';
-  const byRules = tool.scope === null ? (tool.effectiveScope ?? undefined) : undefined;
-  const scopeOptions = [
-    ['rules', tool.scope === null ? t.scopes.rules(byRules) : t.scopes.byRules],
-    ['kb:read', t.scopes['kb:read']],
-    ['semantic:write', t.scopes['semantic:write']],
-    ['none', t.scopes.none],
-  ] as const;
+  const { name } = tool;
+  const [scope, setScope] = useState(suggestScope(tool));
+  const waits = isWaiting(tool);
   return (
     <ActionForm
-      action={isWaiting ? t.approve : t.save}
+      action={waits ? t.approve : t.save}
       changes={['mcp-servers']}
       act={(form) =>
         unwrap(
@@ -94,39 +136,38 @@ function Decision({ serverId, tool, onClose }: DecisionProps) {
             params: { path: { id: serverId } },
             body: {
               tools: [
-                {
-                  name,
-                  scope: scope === 'rules' ? null : scope,
-                  ...readAccess(form),
-                  // Names what is shown here: should it change meanwhile, nothing is approved.
-                  ...(isWaiting && hash !== null && { approve: hash }),
-                },
+                waits
+                  ? { ...toApproval(tool, scope), ...readAccess(form) }
+                  : { name, scope: scope === 'rules' ? null : scope, ...readAccess(form) },
               ],
             },
           }),
         )
       }
-      describe={() => (isWaiting ? t.approved(name) : t.saved(name))}
+      describe={() => (waits ? t.approved(name) : t.saved(name))}
       onClose={onClose}
     >
-      {isWaiting && <p>{t.hidden}</p>}
-      {tool.flags.map((flag) => (
-        <p key={flag} className="problem">
-          {t.flagged[flag]}
-        </p>
-      ))}
+      {waits && <p>{t.hidden}</p>}
       <Definition tool={tool} />
-      <SelectInput<Scope> label={t.scope} value={scope} options={scopeOptions} onChange={setScope} />
+      <ScopeInput tool={tool} value={scope} onChange={setScope} />
       <AccessInput allowed={tool.allowedGroups} />
     </ActionForm>
   );
 }
 
-function Definition({ tool: { offered, approved, differences, state } }: { tool: ToolDetail }) {
+/** What a tool says of itself, and what has changed in that since it was approved. */
+export function Definition({ tool }: { tool: ToolDetail }) {
+  const { offered, approved, differences, state, flags, hints } = tool;
   const definition = offered ?? approved;
   const description = definition?.['description'];
   return (
     <>
+      {flags.map((flag) => (
+        <p key={flag} className="problem">
+          {t.flagged[flag]}
+        </p>
+      ))}
+      <Effects annotations={hints} />
       <div className="field">
         <h3>{t.description}</h3>
         <p className="quoted">{typeof description === 'string' ? reveal(description) : t.noDescription}</p>

@@ -1,8 +1,10 @@
 import { access } from '#text/access';
 import { mcpServers } from '#text/mcp-servers';
+import { tools } from '#text/tools';
 import { useMemo, useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ListView } from '../../ui/list-page.tsx';
@@ -10,11 +12,14 @@ import { createMenuColumn } from '../../ui/menu.tsx';
 import { Empty, Section } from '../../ui/page.tsx';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import { describeAccess } from '../groups/describe-access.ts';
+import { Effects } from '../tools/effects.tsx';
 import type { Tool } from './api.ts';
 
 const ReviewTool = lazyPart(async () => (await import('./review-tool.tsx')).ReviewTool);
 
 const ToolAccess = lazyPart(async () => (await import('../access/tool-access.tsx')).ToolAccess);
+
+const ApproveTools = lazyPart(async () => (await import('../tools/approve-tools.tsx')).ApproveTools);
 
 const t = mcpServers.tools;
 const tones = { new: 'notice', changed: 'notice', approved: 'good', withdrawn: 'neutral' } as const;
@@ -39,6 +44,12 @@ const readColumns: readonly DataColumn<Tool>[] = [
     id: 'state',
     label: t.columns.state,
     render: ({ state }) => <Badge tone={tones[state]}>{t.states[state]}</Badge>,
+  },
+  {
+    id: 'effects',
+    label: tools.columns.effects,
+    isSecondary: true,
+    render: ({ hints }) => <Effects annotations={hints} />,
   },
   {
     id: 'scope',
@@ -84,8 +95,19 @@ export function Tools({ serverId }: { serverId: string }) {
       return toListPage(await unwrap(identity.GET('/api/v1/mcp-servers/{id}/tools', { params, signal })));
     },
   });
+  const waiting = (list.data ?? []).filter(
+    ({ state, scope }) => (state === 'new' || state === 'changed') && scope !== 'none',
+  );
+  const [toApprove, setToApprove] = useState<readonly Tool[]>();
   return (
-    <Section title={t.title}>
+    <Section
+      title={t.title}
+      actions={
+        waiting.length > 0 && (
+          <Button onPress={() => setToApprove(waiting)}>{tools.reviewAll(waiting.length)}</Button>
+        )
+      }
+    >
       <ListView
         label={t.title}
         list={list}
@@ -93,6 +115,12 @@ export function Tools({ serverId }: { serverId: string }) {
         getId={({ name }) => name}
         empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
       />
+      {toApprove && (
+        <ApproveTools
+          tools={toApprove.map(({ name }) => ({ serverId, name }))}
+          onClose={() => setToApprove(undefined)}
+        />
+      )}
       {dialog?.kind === 'review' && (
         <ReviewTool serverId={serverId} name={dialog.tool.name} onClose={close} />
       )}

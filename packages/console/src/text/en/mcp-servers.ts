@@ -207,6 +207,10 @@ export const mcpServers = createTexts({
       'semantic:write': 'Whoever has semantic:write (it writes)',
       none: 'Nobody',
     },
+    suggested: {
+      reads: 'No rule says it. The tool says that it only reads.',
+      writes: 'No rule says it. The tool does not say that it only reads.',
+    },
     approve: 'Approve this definition',
     save: 'Save',
     approved: (name: string) => `${name} is approved.`,

@@ -136,7 +136,7 @@ export const text = createTexts({
     account: 'My account',
     crawls: 'Crawls',
     mails: 'Mail',
-    mcpServers: 'MCP servers',
+    tools: 'Tools',
     members: 'Members',
     signIn: 'Sign-in',
     policies: 'Policies',
@@ -164,6 +164,7 @@ export const text = createTexts({
     templates: 'Templates',
     brand: 'Brand',
     smtp: 'SMTP server',
+    tools: 'Tools',
     mcpServers: 'MCP servers',
     members: 'Members',
     groups: 'Groups',
@@ -178,6 +179,7 @@ export const text = createTexts({
   danger: 'Danger zone',
   /** The titles of the screens. */
   screens: {
+    tools: 'Tools',
     knowledge: 'Knowledge',
     tokens: 'My tokens',
     crawls: 'Crawls',

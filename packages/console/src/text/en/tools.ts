@@ -1,0 +1,117 @@
+import { createTexts } from '../isolate.ts';
+import { LOCALE } from './shared.ts';
+
+const list = new Intl.ListFormat(LOCALE);
+
+/** The texts of remote tools: which there are, who may call them, and a try. */
+export const tools = createTexts({
+  intro: 'What agents can call at /mcp: who may, and how often they did in the last seven days.',
+  introForMembers:
+    'What your agents can call at /mcp, as far as their permissions go. Try each of them here.',
+  columns: {
+    name: 'Tool',
+    effects: 'Effects',
+    who: 'Who may call it',
+    calls: 'Calls in 7 days',
+    from: 'From',
+  },
+  effects: {
+    reads: 'Only reads',
+    adds: 'Writes',
+    deletes: 'Can delete',
+    unknown: 'Effects unknown',
+    outside: 'Reaches outside',
+  },
+  effectsHint: 'What its server says of it. The permission that it needs is what decides.',
+  platform: 'The platform',
+  states: {
+    new: 'Waits for you',
+    changed: 'Has changed',
+    withdrawn: 'Withdrawn',
+    disabled: 'Server disabled',
+    hidden: 'Nobody',
+  },
+  hints: {
+    new: 'nobody, until it is approved',
+    changed: 'nobody, until the change is approved',
+    withdrawn: 'its server no longer offers it',
+    disabled: 'nobody, while its server is disabled',
+    hidden: 'no permission is set',
+  },
+  who: {
+    everybody: 'Everybody',
+    admins: 'Administrators',
+    nobody: 'Nobody',
+    groups: (names: readonly string[]) => list.format(names),
+    both: (server: string, tool: string) => `${tool}, if also in ${server}`,
+    with: (scopes: readonly string[]) => `with ${list.format(scopes)}`,
+  },
+  failures: (count: string) => `${count} failed`,
+  never: 'None',
+  search: 'Search by name',
+  show: { label: 'Show', all: 'All', waiting: 'Waiting for you' },
+  emptyTitle: 'No tool is there',
+  emptyWaiting: 'Nothing waits for you',
+  emptyForMembers: 'There is no tool that you can use.',
+  noMatch: 'No tool matches',
+  one: 'Tool',
+  review: 'Review…',
+  reviewAll: (count: number) =>
+    count === 1 ? 'Review the one that waits…' : `Review the ${count} that wait…`,
+  reviewChosen: 'Review and approve…',
+  facts: {
+    description: 'What it says of itself',
+    noDescription: 'Nothing',
+    effects: 'Effects',
+    who: 'Who may call it',
+    from: 'From',
+    connectors: 'Answers from',
+  },
+  about: 'About this tool',
+  usage: {
+    title: 'Calls in the last seven days',
+    calls: 'Calls',
+    failures: 'Denied or failed',
+    p50: 'Half take at most',
+    p95: '95 % take at most',
+    of: (calls: string) => `Callers and durations are those of the newest ${calls} calls`,
+    gone: 'An account that was removed',
+    none: 'Nobody has called in the last seven days.',
+    ms: (count: string) => `${count} ms`,
+    s: (count: string) => `${count} s`,
+    last: 'last',
+    names: {
+      completed: 'Completed',
+      denied: 'Denied',
+      invalid_arguments: 'Invalid arguments',
+      refused: 'Refused by the tool',
+      failed: 'Failed',
+      cancelled: 'Cancelled',
+    },
+  },
+  try: {
+    title: 'Try it',
+    hint: 'It is called as you, as it is for an agent of yours: what you can do, it can do. The call counts and is recorded.',
+    real: 'This is no rehearsal: what the tool does, it does.',
+    submit: 'Call it',
+    none: 'It takes no arguments.',
+    notYours: 'You cannot call it yourself: it is for other groups, or not in effect.',
+    given: 'As the tool decides',
+    lines: 'One a line.',
+    json: 'As JSON.',
+    invalid: {
+      number: 'This is not a number.',
+      integer: 'This is not a whole number.',
+      json: 'This is not JSON.',
+    },
+  },
+  approve: {
+    title: (count: number) => (count === 1 ? 'Review 1 tool' : `Review ${count} tools`),
+    intro: 'Agents see these tools once you approve what they say of themselves.',
+    submit: (count: number) => (count === 1 ? 'Approve 1 tool' : `Approve ${count} tools`),
+    done: (count: number) => (count === 1 ? '1 tool is approved.' : `${count} tools are approved.`),
+    first: (shown: number, all: number) =>
+      `The first ${shown} of ${all}. The others follow when these are done.`,
+    none: 'None of them waits any more.',
+  },
+});
