@@ -27,6 +27,8 @@ export interface FactFeedQuery extends FeedQuery {
   readonly isNewestFirst?: boolean | undefined;
   /** Only facts of these types, as {@link expandFactTypes} understands them; a page may then be empty and yet have more after it. */
   readonly types?: readonly string[] | undefined;
+  /** Only facts about these, in place of `types`: the first part of the action of an audit entry, or of another fact's type. */
+  readonly subjects?: readonly string[] | undefined;
 }
 
 export interface FeedPage<E> {
@@ -183,14 +185,24 @@ export function readEvents(
  */
 export function readFacts(
   pool: Pick<pg.Pool, 'query'>,
-  { types, isNewestFirst = false, ...query }: FactFeedQuery,
+  { types, subjects, isNewestFirst = false, ...query }: FactFeedQuery,
 ): Promise<FeedPage<FactEvent>> {
-  const filter = types && {
+  const ofTypes = types && {
     name: 'of-types',
     condition: `event ->> 'type' = any($5::text[])`,
     values: [expandFactTypes(types)],
   };
-  return readFeed<FactEvent>(pool, query, filter, isNewestFirst ? directions.back : directions.forward);
+  const aboutSubjects = subjects && {
+    name: 'about',
+    condition: `split_part(coalesce(event -> 'data' ->> 'action', event ->> 'type'), '.', 1) = any($5::text[])`,
+    values: [[...subjects]],
+  };
+  return readFeed<FactEvent>(
+    pool,
+    query,
+    aboutSubjects ?? ofTypes,
+    isNewestFirst ? directions.back : directions.forward,
+  );
 }
 
 /** A place in the feed from which a reader goes on. */
@@ -238,11 +250,11 @@ export const startFeedEpoch = (db: Pick<pg.ClientBase, 'query'>): Promise<unknow
   db.query('update outbox.head set epoch = gen_random_uuid()');
 
 /** Reads one event of the organisation; undefined when it has none with this id, or no longer. */
-export async function findEvent(
+export async function findEvent<E = SyncEvent>(
   pool: Pick<pg.Pool, 'query'>,
   { orgId, eventId }: { readonly orgId: string; readonly eventId: string },
-): Promise<SyncEvent | undefined> {
-  const { rows } = await pool.query<{ event: SyncEvent }>({
+): Promise<E | undefined> {
+  const { rows } = await pool.query<{ event: E }>({
     name: 'outbox-event',
     text: 'select event from outbox.events where event_id = $1 and org_id = $2',
     values: [eventId, orgId],

@@ -69,6 +69,7 @@ const identity: ServiceDefinition = {
     '/api/v1/oauth-applications',
     '/api/v1/service-accounts',
     '/api/v1/connected-apps',
+    '/api/v1/activity',
     '/api/v1/audit',
     '/api/v1/events',
     '/api/v1/groups',

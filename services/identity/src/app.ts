@@ -18,6 +18,7 @@ import { registerAccounts } from './accounts.js';
 import { createStartJob } from './base/start-job.js';
 import type { IdentityConfig } from './config.js';
 import { findCrawlAges } from './facts/crawl-ages.js';
+import { registerActivity } from './facts/activity.js';
 import { registerFactFeed } from './facts/feed.routes.js';
 import { registerAudit } from './audit/routes.js';
 import { registerDestinations } from './destinations/feature.js';
@@ -163,6 +164,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   });
   registerApplications(app, common);
   registerAudit(app, common);
+  registerActivity(app, common);
   registerFactFeed(app, common);
   const destinations = registerDestinations(app, {
     ...common,

@@ -52,7 +52,7 @@ export const insertFactReportsOf = (source: string): string => `
 export const insertCommandReports = (organisations: string): string =>
   insertFactReportsOf(`(
     select uuid_v7($2::timestamptz) as id, org_id, 'audit.entry' as type, jsonb_build_object(
-        'action', '${OPERATOR_ACTION}', 'actorId', null, 'credential', null, 'address', null, 'userAgent', null,
+        'action', '${OPERATOR_ACTION}', 'actorId', null, 'credential', null, 'address', null, 'userAgent', null, 'requestId', null,
         'subjectId', org_id, 'reason', 'command', 'detail', jsonb_build_object('command', $1::text)) as data,
       $2::timestamptz as at
     from (${organisations}) concerned) as fact`);

@@ -11,5 +11,6 @@ export function getActor(request: FastifyRequest): Actor {
     credential: { kind, id: credentialId },
     address: request.ip,
     userAgent: request.headers['user-agent']?.slice(0, MAX_AUDITED_AGENT_LENGTH) ?? null,
+    requestId: request.id,
   };
 }

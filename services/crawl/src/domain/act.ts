@@ -4,6 +4,7 @@ export interface Actor {
   readonly credential: { readonly kind: string; readonly id: string };
   readonly address: string;
   readonly userAgent: string | null;
+  readonly requestId: string | null;
 }
 
 /** The names of what the audit records of this service. */

@@ -38,6 +38,7 @@ export const actor: Actor = {
   credential: { kind: 'session', id: '01900000-0000-7000-8000-000000000002' },
   address: '127.0.0.1',
   userAgent: null,
+  requestId: null,
 };
 
 /** Returns a schedule that runs daily at midnight. */

@@ -53,6 +53,7 @@ const toRow = ({ actor: { actorId, credential, client }, at, ...entry }: NewAudi
   credentialId: credential?.id ?? null,
   address: client?.address ?? null,
   userAgent: client?.userAgent ?? null,
+  requestId: client?.requestId ?? null,
   subjectId: entry.subjectId,
   reason: entry.reason ?? null,
   detail: entry.detail ?? {},
@@ -64,10 +65,10 @@ const toRow = ({ actor: { actorId, credential, client }, at, ...entry }: NewAudi
 const insertGiven = (condition = '') => `
   with entry as (
     insert into audit_entries
-      (id, org_id, action, actor_id, credential_kind, credential_id, address, user_agent, subject_id, reason, detail, changes, created_at)
+      (id, org_id, action, actor_id, credential_kind, credential_id, address, user_agent, request_id, subject_id, reason, detail, changes, created_at)
     select * from jsonb_to_recordset($1::jsonb) as given (
       id uuid, "orgId" uuid, action text, "actorId" uuid, "credentialKind" text, "credentialId" uuid, address text,
-      "userAgent" text, "subjectId" uuid, reason text, detail jsonb, changes jsonb, "createdAt" timestamptz)
+      "userAgent" text, "requestId" text, "subjectId" uuid, reason text, detail jsonb, changes jsonb, "createdAt" timestamptz)
     ${condition} returning *
   ) ${insertFactsOfEntries('entry')}`;
 const insertAll = insertGiven();
@@ -110,6 +111,7 @@ export interface AuditRow {
   readonly credentialId: string | null;
   readonly address: string | null;
   readonly userAgent: string | null;
+  readonly requestId: string | null;
   readonly subjectId: string | null;
   readonly reason: string | null;
   readonly detail: unknown;
@@ -125,7 +127,7 @@ export async function countAuditEntries(db: Client, orgId: string): Promise<numb
   return Number(counters?.auditEntries ?? 0);
 }
 
-const findByIds = (db: Client, orgId: string, ids: readonly string[]): Promise<AuditRow[]> =>
+export const findByIds = (db: Client, orgId: string, ids: readonly string[]): Promise<AuditRow[]> =>
   db.auditEntry.findMany({
     where: { orgId, id: { in: [...ids] } },
     orderBy: { id: 'desc' },

@@ -22,6 +22,6 @@ export const insertFactsOfEntries = (entries: string): string =>
         'id', id, 'action', action, 'actorId', actor_id,
         'credential', case when credential_kind is not null then
           json_build_object('kind', credential_kind, 'id', credential_id) end,
-        'address', address, 'userAgent', user_agent, 'subjectId', subject_id, 'reason', reason, 'detail', detail,
+        'address', address, 'userAgent', user_agent, 'requestId', request_id, 'subjectId', subject_id, 'reason', reason, 'detail', detail,
         'changes', changes, 'createdAt', ${toIsoTime('created_at')}) as data
     from ${entries}) as fact`);

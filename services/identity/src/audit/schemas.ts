@@ -37,7 +37,7 @@ export const AuditQuery = Type.Object(
 );
 export type AuditQuery = Type.Static<typeof AuditQuery>;
 
-const AuditName = Type.Object(
+export const AuditName = Type.Object(
   {
     kind: Type.String({
       description:

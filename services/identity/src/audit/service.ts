@@ -14,7 +14,7 @@ import {
 import type { AuditPage, AuditQuery } from './schemas.js';
 import { readInstant } from '../base/instants.js';
 
-const toEntry = ({ credentialKind: kind, credentialId: id, ...row }: AuditRow): AuditEntry => ({
+export const toEntry = ({ credentialKind: kind, credentialId: id, ...row }: AuditRow): AuditEntry => ({
   ...row,
   credential: kind === null || id === null ? null : { kind, id },
   detail: row.detail as AuditEntry['detail'],
@@ -32,8 +32,11 @@ const readFilter = ({ subjectId, actorId, action, q, from, to, cursor }: AuditQu
   beforeId: cursor?.toLowerCase(),
 });
 
+/** What of an entry is named, or says a name. */
+type Named = Pick<AuditEntry, 'action' | 'actorId' | 'subjectId' | 'credential' | 'detail'>;
+
 /** Returns the name of what an entry of the crawl service is about: only its detail has it. */
-function toCrawlName({ action, detail }: AuditRow): AuditName | undefined {
+function toCrawlName({ action, detail }: Named): AuditName | undefined {
   if (!action.startsWith('crawl_')) return undefined;
   const { connector, instance = 'default', url } = detail as Readonly<Record<string, string | undefined>>;
   if (url !== undefined) return { kind: 'crawl_endpoint', name: url };
@@ -41,16 +44,27 @@ function toCrawlName({ action, detail }: AuditRow): AuditName | undefined {
   return { kind: 'crawl', name: instance === 'default' ? connector : `${connector} (${instance})` };
 }
 
-const listCrawlNames = (rows: readonly AuditRow[]): Record<string, AuditName> =>
+const listCrawlNames = (entries: readonly Named[]): Record<string, AuditName> =>
   Object.fromEntries(
-    rows.flatMap((row) => {
-      const name = toCrawlName(row);
-      return name && row.subjectId !== null ? [[row.subjectId, name]] : [];
+    entries.flatMap((entry) => {
+      const name = toCrawlName(entry);
+      return name && entry.subjectId !== null ? [[entry.subjectId, name]] : [];
     }),
   );
 
-const listIds = ({ actorId, subjectId, credentialId }: Partial<AuditRow>): string[] =>
-  [actorId, subjectId, credentialId].filter((id) => typeof id === 'string');
+const listIds = ({ actorId, subjectId, credential }: Partial<Named>): string[] =>
+  [actorId, subjectId, credential?.id].filter((id) => typeof id === 'string');
+
+/** Names whom and what entries mean, and `others` that are asked for. */
+export const findNames = async (
+  prisma: Prisma,
+  orgId: string,
+  entries: readonly Named[],
+  others: Pick<AuditQuery, 'actorId' | 'subjectId'> = {},
+): Promise<Record<string, AuditName>> => ({
+  ...listCrawlNames(entries),
+  ...(await findAuditNames(prisma, orgId, [...listIds(others), ...entries.flatMap(listIds)])),
+});
 
 interface Found {
   readonly rows: AuditRow[];
@@ -83,12 +97,10 @@ export function createAuditService(prisma: Prisma) {
       const filter = readFilter(query);
       const isSearch = Object.values(filter).some((value) => value !== undefined);
       const found = await (isSearch ? search(orgId, filter, query) : listAll(orgId, query));
+      const data = found.rows.map(toEntry);
       return {
-        data: found.rows.map(toEntry),
-        names: {
-          ...listCrawlNames(found.rows),
-          ...(await findAuditNames(prisma, orgId, [query, ...found.rows].flatMap(listIds))),
-        },
+        data,
+        names: await findNames(prisma, orgId, data, query),
         nextCursor: found.nextCursor,
         pagination: toPagination(query, found.total, { isMinimum: found.searchedFrom !== undefined }),
         searchedFrom: found.searchedFrom?.toISOString() ?? null,

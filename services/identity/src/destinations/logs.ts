@@ -68,6 +68,7 @@ interface AuditData {
   readonly credential: { readonly kind: string; readonly id: string } | null;
   readonly address: string | null;
   readonly userAgent: string | null;
+  readonly requestId: string | null;
   readonly subjectId: string | null;
   readonly reason: string | null;
 }
@@ -83,6 +84,7 @@ function toOcsf({ id, time, data }: FactEvent): Readonly<Record<string, Value>> 
   return {
     'ocsf.metadata.version': OCSF_VERSION,
     'ocsf.metadata.uid': id,
+    'ocsf.metadata.correlation_uid': entry.requestId,
     'ocsf.metadata.product.name': 'workspace-platform',
     'ocsf.category_uid': CATEGORY,
     'ocsf.class_uid': classUid,

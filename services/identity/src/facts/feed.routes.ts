@@ -24,6 +24,17 @@ const requireNoBounds: onRequestHookHandler = (request, _reply, done) => {
   done();
 };
 
+/** Answers a cursor from which a read cannot go on. @throws AppError 400, 410. */
+export async function readingCursor<Page>(read: () => Promise<Page>): Promise<Page> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof CursorGoneError) throw cursorGone();
+    if (!(error instanceof InvalidCursorError)) throw error;
+    throw validationError([{ field: 'after', message: 'is not a cursor of this endpoint' }]);
+  }
+}
+
 /** Registers the feed of an organisation's facts, for administrators with `events:read`. */
 export function registerFactFeed(app: App, { pool }: Pick<Resources, 'pool'>): void {
   app.get(
@@ -40,19 +51,15 @@ export function registerFactFeed(app: App, { pool }: Pick<Resources, 'pool'>): v
     },
     async (request) => {
       const { after, limit, types, order } = request.query;
-      try {
-        return await readFacts(pool, {
+      return readingCursor(() =>
+        readFacts(pool, {
           orgId: getAccount(request).orgId,
           after,
           limit,
           isNewestFirst: order === 'newest',
           types: types?.split(','),
-        });
-      } catch (error) {
-        if (error instanceof CursorGoneError) throw cursorGone();
-        if (!(error instanceof InvalidCursorError)) throw error;
-        throw validationError([{ field: 'after', message: 'is not a cursor of this endpoint' }]);
-      }
+        }),
+      );
     },
   );
 }

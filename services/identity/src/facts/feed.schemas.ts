@@ -35,7 +35,7 @@ export const FactsQuery = Type.Object(
   { additionalProperties: false },
 );
 
-const Fact = Type.Object(
+export const Fact = Type.Object(
   {
     specversion: Type.Literal('1.0'),
     id: Type.String({ format: 'uuid', description: 'Unique; drop an id that was handled.' }),

@@ -112,8 +112,8 @@ const revokeFrom = (seed: string) => `
     returning token.id, token.org_id
   ), entry as (
     insert into audit_entries
-      (id, org_id, action, actor_id, credential_kind, credential_id, address, user_agent, subject_id, reason, detail, created_at)
-    select uuid_v7($2), org_id, 'token.revoked', $5, $8, $9, $10, $11, id, $6,
+      (id, org_id, action, actor_id, credential_kind, credential_id, address, user_agent, request_id, subject_id, reason, detail, created_at)
+    select uuid_v7($2), org_id, 'token.revoked', $5, $8, $9, $10, $11, $12, id, $6,
            case when id = $1 then '{}'::jsonb else jsonb_build_object('revokedWith', $1::text) end, $2
     from revoked
     returning *
@@ -161,6 +161,7 @@ export async function revokeLockedTokens(
       by.credentialId,
       by.client?.address ?? null,
       by.client?.userAgent ?? null,
+      by.client?.requestId ?? null,
     ],
     query_timeout: REVOKE_TIMEOUT_MS,
   };

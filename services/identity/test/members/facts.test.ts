@@ -48,6 +48,7 @@ const toEntry = (id: string, data: object = {}): ReportedFact & { readonly type:
     credential: { kind: 'session', id: randomUUID() },
     address: '192.0.2.1',
     userAgent: null,
+    requestId: null,
     subjectId: randomUUID(),
     detail: { connector: 'wiki_1', instance: 'default', scheduleType: 'daily' },
     ...data,

@@ -11,6 +11,7 @@ const columns = [
   'credentialId',
   'address',
   'userAgent',
+  'requestId',
   'reason',
   'changes',
   'detail',

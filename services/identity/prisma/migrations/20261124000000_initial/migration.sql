@@ -141,6 +141,8 @@ create table audit_entries (
   credential_id uuid,
   address text,
   user_agent text,
+  -- The `x-request-id` of the request; null where there was none.
+  request_id text,
   changes jsonb default '{}' not null
 );
 create index audit_of_action on audit_entries (org_id, action, id);

@@ -23,11 +23,11 @@ export interface StoredFailure extends FailedSignIn {
  */
 const insert = `
   with entry as (
-    insert into audit_entries (id, org_id, action, subject_id, address, user_agent, reason, detail, created_at)
-    select failed.id, users.org_id, 'sign_in.failed', users.id, failed.address, failed.user_agent, failed.reason,
+    insert into audit_entries (id, org_id, action, subject_id, address, user_agent, request_id, reason, detail, created_at)
+    select failed.id, users.org_id, 'sign_in.failed', users.id, failed.address, failed.user_agent, failed.request_id, failed.reason,
            jsonb_build_object('method', failed.method), failed.at
-    from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[])
-           as failed (id, email, method, address, user_agent, at, reason)
+    from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[])
+           as failed (id, email, method, address, user_agent, at, reason, request_id)
       join users on users.email = failed.email and users.removed_at is null
     order by failed.id
     on conflict do nothing
@@ -46,5 +46,6 @@ export const insertFailedSignIns = (db: pg.Pool, failures: readonly StoredFailur
       failures.map(({ client }) => client.userAgent ?? null),
       failures.map(({ at }) => at),
       failures.map(({ reason }) => reason ?? null),
+      failures.map(({ client }) => client.requestId),
     ],
   });
