@@ -49,7 +49,7 @@ export const SHOTS = [
     },
   },
   { name: 'queue', path: '/crawls/queue' },
-  { name: 'events', path: '/crawls/events', act: (page) => page.getByRole('table').waitFor() },
+  { name: 'events', path: '/crawls/sync-events', act: (page) => page.getByRole('table').waitFor() },
   { name: 'mails', path: '/mails', act: (page) => page.getByRole('table').waitFor() },
   {
     name: 'mail',
@@ -139,8 +139,14 @@ export const SHOTS = [
   },
   { name: 'all-apps', path: '/organisation/apps', act: (page) => page.getByRole('table').waitFor() },
   {
+    name: 'activity',
+    path: '/activity',
+    isOnPhone: true,
+    act: (page) => page.getByRole('table').waitFor(),
+  },
+  {
     name: 'audit',
-    path: '/organisation/audit',
+    path: '/activity/audit',
     isOnPhone: true,
     act: (page) => page.getByRole('table').waitFor(),
   },

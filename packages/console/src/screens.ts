@@ -15,7 +15,6 @@ import {
   RobotIcon,
   ServerIcon,
   ShieldIcon,
-  SignalIcon,
 } from './ui/icons.tsx';
 
 export interface Screen {
@@ -213,10 +212,10 @@ export const placeGroups: readonly PlaceGroup[] = [
             load: () => import('./screens/crawls/endpoints.tsx'),
           },
           {
-            path: '/crawls/events',
-            label: text.views.events,
+            path: '/crawls/sync-events',
+            label: text.views.syncEvents,
             isForAdmins: true,
-            load: () => import('./screens/crawls/events.tsx'),
+            load: () => import('./screens/crawls/sync-events.tsx'),
           },
         ],
       },
@@ -315,37 +314,36 @@ export const placeGroups: readonly PlaceGroup[] = [
         ],
       },
       {
-        label: text.places.audit,
+        label: text.places.activity,
         icon: LogIcon,
         screens: [
           {
-            path: '/organisation/audit',
+            path: '/activity',
+            label: text.views.activity,
+            isForAdmins: true,
+            load: () => import('./screens/activity/activity.tsx'),
+          },
+          {
+            path: '/activity/$entryId',
+            isForAdmins: true,
+            load: () => import('./screens/activity/entry.tsx'),
+          },
+          {
+            path: '/activity/audit',
             label: text.views.audit,
             isForAdmins: true,
             load: () => import('./screens/audit/audit.tsx'),
           },
-        ],
-      },
-      {
-        label: text.places.facts,
-        icon: SignalIcon,
-        screens: [
           {
-            path: '/organisation/events',
-            label: text.views.facts,
-            isForAdmins: true,
-            load: () => import('./screens/facts/facts.tsx'),
-          },
-          {
-            path: '/organisation/events/destinations',
+            path: '/activity/destinations',
             label: text.views.destinations,
             isForAdmins: true,
-            load: () => import('./screens/facts/destinations.tsx'),
+            load: () => import('./screens/destinations/destinations.tsx'),
           },
           {
-            path: '/organisation/events/destinations/$destinationId',
+            path: '/activity/destinations/$destinationId',
             isForAdmins: true,
-            load: () => import('./screens/facts/destination.tsx'),
+            load: () => import('./screens/destinations/destination.tsx'),
           },
         ],
       },

@@ -3,7 +3,7 @@ import { useConsole } from './console.js';
 import { SCREENS } from './screen-list.js';
 
 const UNKNOWN = '01900000-0000-7000-8000-000000000000';
-const ADMINISTRATION = /^\/(crawls|mails|organisation)/;
+const ADMINISTRATION = /^\/(activity|crawls|mails|organisation)/;
 /** Screens that are reached from others. */
 const DETAILS = [
   `/crawls/connectors/wiki_1/runs/${UNKNOWN}`,
@@ -11,7 +11,7 @@ const DETAILS = [
   `/organisation/applications/${UNKNOWN}`,
   `/organisation/service-accounts/${UNKNOWN}`,
   `/organisation/mcp-servers/${UNKNOWN}`,
-  `/organisation/events/destinations/${UNKNOWN}`,
+  `/activity/destinations/${UNKNOWN}`,
 ];
 
 describeWith('chromium', 'the addresses of the console', () => {
@@ -69,9 +69,9 @@ describeWith('chromium', 'the addresses of the console', () => {
     // Requests of the page that are still under way must not fail without the cookie.
     await page.goto('about:blank');
     await page.context().clearCookies();
-    await page.goto(`${using.platform.url}/organisation/audit?q=x`);
+    await page.goto(`${using.platform.url}/activity/audit?q=x`);
     await page.getByLabel('E-mail').waitFor();
-    expect(page.url()).toContain('returnTo=%2Forganisation%2Faudit%3Fq%3Dx');
+    expect(page.url()).toContain('returnTo=%2Factivity%2Faudit%3Fq%3Dx');
     const faces =
       'document.fonts.ready.then((all) => [...all].map(({ family, status }) => [family, status]))';
     expect(await page.evaluate(faces)).toEqual([
@@ -104,7 +104,7 @@ describeWith('chromium', 'the addresses of the console', () => {
     using.allowFaults(/ERR_FAILED/);
     const page = await using.open('/');
     await page.route('**/api/v1/audit**', (route) => route.abort());
-    await page.goto(`${using.platform.url}/organisation/audit`);
+    await page.goto(`${using.platform.url}/activity/audit`);
     await page.getByText('can’t be reached').waitFor();
     expect(await page.getByText('unknown whether').count()).toBe(0);
   });

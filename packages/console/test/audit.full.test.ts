@@ -8,7 +8,7 @@ import { hasFocus, waitForFocus } from './focus.js';
 
 const TOKENS = '/api/v1/personal-access-tokens';
 
-describeWith('chromium', 'the audit log and the events', () => {
+describeWith('chromium', 'the activity, the audit log, and where events are sent', () => {
   const using = useConsole();
   let receiver: Server;
   let url: string;
@@ -40,7 +40,7 @@ describeWith('chromium', 'the audit log and the events', () => {
   });
 
   test('names actors and targets, says what changed, and filters by them, by keyboard alone', async () => {
-    const page = await using.open('/organisation/audit');
+    const page = await using.open('/activity/audit');
     const changed = page.getByRole('row').filter({ hasText: 'Role changed' });
     await changed.getByText('role: member → admin').waitFor();
     await page.getByRole('row').nth(1).getByRole('button').first().focus();
@@ -69,7 +69,7 @@ describeWith('chromium', 'the audit log and the events', () => {
   });
 
   test('names the connector whose crawls were scheduled', async () => {
-    const page = await using.open('/organisation/audit');
+    const page = await using.open('/activity/audit');
     await waitFor(
       async () => {
         await page.reload();
@@ -81,7 +81,7 @@ describeWith('chromium', 'the audit log and the events', () => {
   });
 
   test('exports what is filtered as CSV and as JSON', async () => {
-    const page = await using.open('/organisation/audit?action=token.created');
+    const page = await using.open('/activity/audit?action=token.created');
     await page.getByRole('row').filter({ hasText: 'Token created' }).waitFor();
     const exportAs = async (item: string) => {
       await page.getByRole('button', { name: 'Export…' }).click();
@@ -102,7 +102,7 @@ describeWith('chromium', 'the audit log and the events', () => {
   });
 
   test('AUD-6 a webhook is added, tested, and shows what was sent to it, which can be sent again', async () => {
-    const page = await using.open('/organisation/events/destinations');
+    const page = await using.open('/activity/destinations');
     await page.getByText('Events are sent nowhere').waitFor();
     await page.getByRole('button', { name: 'Add a destination' }).click();
     await page.getByRole('textbox', { name: 'Address' }).fill(url);
@@ -131,10 +131,26 @@ describeWith('chromium', 'the audit log and the events', () => {
     await row.getByText('Delivered').waitFor();
   });
 
-  test('AUD-5 everything that happened is shown and filtered by type', async () => {
-    const page = await using.open('/organisation/events?type=token.created');
-    await page.getByRole('row').filter({ hasText: 'token.created' }).first().click();
-    await page.getByRole('dialog').getByText('"type": "token.created"').waitFor();
-    expect(await findBarriers(page, '[role=dialog]')).toEqual([]);
+  test('UI-50 what happened is told in sentences, by area, as it happens; each has an address', async () => {
+    const page = await using.open('/activity');
+    const list = page.getByRole('table', { name: 'Activity' });
+    await list.getByText('Ada Lovelace created the token CI deploys').waitFor();
+    await page.getByRole('radio', { name: 'Crawls' }).click();
+    await list.getByText('created the token').first().waitFor({ state: 'detached' });
+    await list.getByText('set the schedule of Wiki').waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByRole('radio', { name: 'Agents' }).click();
+    await page.waitForURL(/about=agents/);
+    // What happens while the page is open appears by itself.
+    await using.platform.call('POST', TOKENS, { name: 'live', scopes: ['user:read'] });
+    await list.getByText('created the token live').click();
+    await page.getByRole('heading', { level: 1, name: /created the token live$/ }).waitFor();
+    await page.getByText('Request id', { exact: true }).waitFor();
+    expect(await page.getByText('"type": "token.created"').isVisible()).toBe(false);
+    await page.getByText('As programs read it').click();
+    await page.getByText('"type": "token.created"').waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await page.reload();
+    await page.getByRole('heading', { level: 1, name: /created the token live$/ }).waitFor();
   });
 });

@@ -131,8 +131,8 @@ describeWith('chromium', 'the screens of crawls', () => {
       await using.platform.call('POST', `/api/v1/crawlingManager/${connector}/schedule`, { scheduleConfig });
       await using.platform.call('POST', `/api/v1/crawlingManager/${connector}/run`);
     }
-    await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Events' }).click();
-    const events = page.getByRole('table', { name: 'Events' });
+    await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Sync events' }).click();
+    const events = page.getByRole('table', { name: 'Sync events' });
     await events.getByText('Spreadsheet database').waitFor();
     await events.getByText('Issue tracker').waitFor();
     await page.getByRole('button', { name: /Connector$/ }).focus();

@@ -29,7 +29,7 @@ const DIALOGS: Readonly<Record<string, number>> = {
   '/organisation/service-accounts': 1,
   '/organisation/token-policy': 2,
   '/organisation/mcp-servers': 1,
-  '/organisation/events/destinations': 1,
+  '/activity/destinations': 1,
 };
 
 describeWith('chromium', 'every dialog', () => {
@@ -62,7 +62,7 @@ describeWith('chromium', 'every dialog', () => {
       `/organisation/applications/${application.clientId}`,
       `/organisation/service-accounts/${serviceAccount.id}`,
       `/organisation/mcp-servers/${server.id}`,
-      `/organisation/events/destinations/${destination.id}`,
+      `/activity/destinations/${destination.id}`,
     );
   }); // oxfmt-ignore
 

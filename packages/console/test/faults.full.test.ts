@@ -298,7 +298,7 @@ describeWith('chromium', 'what can go wrong with', () => {
         ['/organisation/sign-in', 'Require…', '**/signInConfig'],
         [`/organisation/applications/${application.clientId}`, 'Disable…', `**/oauth-applications/${application.clientId}`],
         [`/organisation/mcp-servers/${server.id}`, 'Disable…', `**/mcp-servers/${server.id}`],
-        [`/organisation/events/destinations/${destination.id}`, 'Disable…', `**/destinations/${destination.id}`],
+        [`/activity/destinations/${destination.id}`, 'Disable…', `**/destinations/${destination.id}`],
       ] as const) {
         const page = await using.open(path);
         await page.route(request, async (route) => {
@@ -330,7 +330,7 @@ describeWith('chromium', 'what can go wrong with', () => {
       await page.getByText('A member has this address already').waitFor();
       expect(await email.getAttribute('aria-invalid')).toBe('true');
 
-      await page.goto(`${using.platform.url}/organisation/events/destinations`);
+      await page.goto(`${using.platform.url}/activity/destinations`);
       await page.getByRole('button', { name: 'Add a destination' }).first().click();
       await page.getByText('Batches in order').click();
       await page.getByRole('textbox', { name: 'Address' }).fill('https://collector.example.com/v1/logs');
@@ -363,7 +363,7 @@ describeWith('chromium', 'what can go wrong with', () => {
       const { destination } = await call<{ destination: { id: string } }>('POST', '/api/v1/events/destinations', {
         form: 'logs', url: 'https://logs.example.com/', credential: { header: 'authorization', value: 'Bearer a' },
       });
-      page = await using.open(`/organisation/events/destinations/${destination.id}`);
+      page = await using.open(`/activity/destinations/${destination.id}`);
       await page.getByRole('button', { name: 'Edit…' }).click();
       await page.getByLabel('Header', { exact: true }).fill('x-key');
       await page.getByRole('button', { name: 'Save' }).click();
@@ -513,12 +513,12 @@ describeWith('chromium', 'what can go wrong with', () => {
       await page.keyboard.press('Escape');
       await page.context().setOffline(true);
       expect(await host.inputValue()).toBe('smtp.example.org');
-      await page.getByRole('link', { name: 'Audit log' }).click();
+      await page.getByRole('link', { name: 'Activity', exact: true }).click();
       await page.getByRole('alertdialog').getByRole('button', { name: 'Discard' }).click();
       await page.getByRole('main').getByText('You are offline. This is loaded').waitFor();
       await page.getByRole('link', { name: 'Mail', exact: true }).waitFor();
       await page.context().setOffline(false);
-      await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
+      await page.getByRole('heading', { level: 1, name: 'Activity' }).waitFor();
     });
 
     test('says of code that fails to load how to go on, and loads it when it is asked to', async () => {

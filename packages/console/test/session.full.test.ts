@@ -32,7 +32,7 @@ describeWith('chromium', 'what is typed, in a session', () => {
     const cookies = await page.context().cookies();
     await page.context().clearCookies();
     using.allowFaults(/401/);
-    await page.getByRole('link', { name: 'Audit log' }).hover();
+    await page.getByRole('link', { name: 'Activity' }).hover();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText(ENDED).last().waitFor();
     await page.getByRole('link', { name: 'Members' }).focus();

@@ -90,6 +90,7 @@ const identity: ServiceDefinition = {
     // The console's files.
     '/assets',
     '/account',
+    '/activity',
     '/crawls',
     '/knowledge',
     '/tools',

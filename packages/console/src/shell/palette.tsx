@@ -65,7 +65,7 @@ const actions: readonly (Omit<Target, 'icon'> & { readonly isForAdmins?: boolean
   {
     id: 'new-destination',
     label: t.newDestination,
-    to: '/organisation/events/destinations?do=new',
+    to: '/activity/destinations?do=new',
     isForAdmins: true,
   },
   { id: 'suppress', label: t.suppress, to: '/mails/suppressions?do=new', isForAdmins: true },

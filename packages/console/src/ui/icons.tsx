@@ -41,7 +41,4 @@ export const PeopleIcon = icon(
 );
 export const LockIcon = icon(<path d="M4 7h8v6.5H4zM5.5 7V5a2.5 2.5 0 0 1 5 0v2M8 9.7v1.2" />);
 export const ShieldIcon = icon(<path d="m8 2 5 2v3.6c0 3-2 5.2-5 6.4-3-1.2-5-3.4-5-6.400V4l5-2Z" />);
-export const SignalIcon = icon(
-  <path d="M8 9a1 1 0 1 0 0-2 1 1 0 0 0 0 2Zm2.8-3.8a4 4 0 0 1 0 5.6m-5.6 0a4 4 0 0 1 0-5.6M13 3a7 7 0 0 1 0 10M3 13A7 7 0 0 1 3 3" />,
-);
 export const LogIcon = icon(<path d="M6 4h8M6 8h8M6 12h8M2.5 4h.01M2.5 8h.01M2.5 12h.01" />);

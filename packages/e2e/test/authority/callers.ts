@@ -290,6 +290,7 @@ export async function createCallers() {
         path: applications,
         ids: { clientId, secretId: application.application.secrets[0]?.id ?? '' },
       },
+      { path: '/api/v1/activity', ids: { id: await find('/api/v1/activity') } },
       { path: '/api/v1/connected-apps', ids: { id: await find('/api/v1/connected-apps') } },
       { path: '/api/v1/agents', ids: { kind: 'token', id: tokens[0] ?? '' } },
       { path: servers, ids: { id: server.id, tool: 'search', accountId: account.id } },

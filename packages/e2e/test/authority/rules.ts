@@ -146,6 +146,8 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
       'removeOAuthApplication',
       'createOAuthApplicationSecret',
       'revokeOAuthApplicationSecret',
+      'getActivity',
+      'listActivity',
       'listAuditEntries',
       'listOrganisationTools',
       'getToolUsage',

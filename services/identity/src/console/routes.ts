@@ -45,6 +45,7 @@ const FRAME_POLICY = [
 /** The paths of the console's screens, each with everything below; gateways route these, and no others, to it (UI-1). */
 export const SCREEN_PATHS = [
   '/account',
+  '/activity',
   '/crawls',
   '/knowledge',
   '/mails',

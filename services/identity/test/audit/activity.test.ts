@@ -33,7 +33,7 @@ async function readAll(about?: string): Promise<Fact[]> {
       ...(about && { about }),
       ...(after !== null && { after }),
     });
-    const { status, body } = await read(`?${query}`);
+    const { status, body } = await read(`?${query.toString()}`);
     expect(status).toBe(200);
     facts.push(...(body.data as Fact[]));
     after = body.hasMore ? (body.nextCursor as string) : null;

@@ -24,10 +24,10 @@ export const screens: readonly Screen[] = [
   { path: '/crawls', hasRows: true },
   { path: '/crawls/connectors/wiki_1', from: '/crawls', hasRows: true },
   { path: '/crawls/queue', from: '/crawls', hasRows: true },
-  { path: '/crawls/events', from: '/crawls', hasRows: true },
+  { path: '/crawls/sync-events', from: '/crawls', hasRows: true },
   { path: '/mails', hasRows: true },
   { path: '/organisation/members', hasRows: true },
-  { path: '/organisation/audit', hasRows: true },
+  { path: '/activity/audit', hasRows: true },
 ];
 
 /** Starts the platform as `npm start` does, and fills it. @returns its URL. */

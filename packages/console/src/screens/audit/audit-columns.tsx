@@ -1,9 +1,9 @@
 import { audit as t } from '#text/audit';
-import { getConnectorName } from '../../ui/connector-name.ts';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { ownZone, Time } from '../../ui/time.tsx';
 import type { AuditEntry, AuditName } from './api.ts';
-import { describeAction, listChanges } from './describe-entry.ts';
+import { describeAction, describeChanges } from './describe-entry.ts';
+import { nameOf } from './names.ts';
 
 export interface NamedEntry {
   readonly entry: AuditEntry;
@@ -31,13 +31,6 @@ const Name = ({ id, names, onPress }: NameProps) => {
   );
 };
 
-export function nameOf(id: string, names: NamedEntry['names']): string {
-  const found = names[id];
-  if (!found) return `…${id.slice(-6)}`;
-  // Of a connector, the identifier stands there, and the instance after it.
-  return found.kind === 'crawl' ? found.name.replace(/^\S+/, (key) => getConnectorName(key)) : found.name;
-}
-
 /** Whom it was done to and who did it, and when, below the act on a phone. */
 export const foldEntry = ({ entry: { actorId, subjectId, createdAt }, names }: NamedEntry) => (
   <>
@@ -46,12 +39,6 @@ export const foldEntry = ({ entry: { actorId, subjectId, createdAt }, names }: N
     <Time at={createdAt} />
   </>
 );
-
-const describeChanges = (entry: AuditEntry): string =>
-  [
-    ...listChanges(entry).map(([name, value]) => `${name}: ${value}`),
-    ...(entry.reason === null ? [] : [t.because(entry.reason)]),
-  ].join(' · ');
 
 export const createAuditColumns = (
   setFilter: (name: string, value: string) => void,

@@ -1,26 +1,22 @@
 import { audit as t } from '#text/audit';
 import { text } from '#text/shared';
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { DateFilter } from '../../ui/date-filter.tsx';
 import { SearchBox } from '../../ui/filters.tsx';
 import { SelectFilter } from '../../ui/select-filter.tsx';
-import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
 import { NoMatch } from '../../ui/no-match.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { useList } from '../../ui/use-list.ts';
 import { type AuditName, loadAuditPage, toSearch } from './api.ts';
-import { createAuditColumns, foldEntry, type NamedEntry } from './audit-columns.tsx';
+import { createAuditColumns, foldEntry } from './audit-columns.tsx';
 import { ChosenFilter } from './chosen-filter.tsx';
 import { ExportAudit } from './export-audit.tsx';
-
-const EntryDialog = lazyPart(async () => (await import('./entry-dialog.tsx')).EntryDialog);
 
 /** The audit log of the organisation: filtered by pressing on a name, exported as it is filtered. */
 export function Screen() {
   const { filters, setFilter } = useFilters();
   const columns = useMemo(() => createAuditColumns(setFilter), [setFilter]);
-  const [opened, setOpened] = useState<NamedEntry>();
   const search = toSearch(filters);
   const list = useList({
     key: ['audit', search],
@@ -57,10 +53,8 @@ export function Screen() {
       columns={columns}
       getId={({ entry }) => entry.id}
       folded={foldEntry}
-      onOpen={setOpened}
+      getHref={({ entry }) => `/activity/${entry.id}`}
       empty={<NoMatch title={t.noMatch} />}
-    >
-      {opened && <EntryDialog item={opened} onClose={() => setOpened(undefined)} />}
-    </ListPage>
+    />
   );
 }

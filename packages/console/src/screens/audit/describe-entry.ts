@@ -20,9 +20,18 @@ const show = (value: unknown): string => {
 };
 
 /** Returns the changes and the details of an entry, as pairs of a name and a text. */
-export const listChanges = ({ changes, detail }: AuditEntry): (readonly [name: string, value: string])[] => [
+export const listChanges = ({
+  changes,
+  detail,
+}: Pick<AuditEntry, 'changes' | 'detail'>): (readonly [name: string, value: string])[] => [
   ...Object.entries(changes).map(([name, { from, to }]) => [name, `${show(from)} → ${show(to)}`] as const),
   ...Object.entries(detail)
     .filter(([name]) => !(name in changes))
     .map(([name, value]) => [name, show(value)] as const),
 ];
+
+export const describeChanges = (entry: Pick<AuditEntry, 'changes' | 'detail' | 'reason'>): string =>
+  [
+    ...listChanges(entry).map(([name, value]) => `${name}: ${value}`),
+    ...(entry.reason === null ? [] : [t.because(entry.reason)]),
+  ].join(' · ');

@@ -130,7 +130,7 @@ const Run = ({ run, zone }: { run: RunDetail; zone: string | undefined }) => (
         <>
           <Copyable label={t.event} value={JSON.stringify(run.event, undefined, 2)} />
           <p className="hint">
-            <Link to="/crawls/events" search={{ connector: run.connector }}>
+            <Link to="/crawls/sync-events" search={{ connector: run.connector }}>
               {t.allEventsOf(getConnectorName(run.connector))}
             </Link>
           </p>

@@ -64,7 +64,7 @@ export function Screen() {
                       <Link to="/organisation/tokens" search={{ q: found.email }} className="button plain">
                         {t.page.tokens}
                       </Link>
-                      <Link to="/organisation/audit" search={{ actor: found.id }} className="button plain">
+                      <Link to="/activity/audit" search={{ actor: found.id }} className="button plain">
                         {t.page.audit}
                       </Link>
                     </>

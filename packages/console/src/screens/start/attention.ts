@@ -10,7 +10,7 @@ const SOON_DAYS = 14;
 const RECENT_DAYS = 7;
 const SHOWN = 5;
 const MAX_PAGE = 100;
-const LEAKS = '/organisation/audit?action=token.leaked';
+const LEAKS = '/activity/audit?action=token.leaked';
 
 /** Something that waits for a person, and where it is dealt with. */
 export interface Concern {

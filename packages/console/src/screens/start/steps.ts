@@ -66,7 +66,7 @@ export const steps: readonly Step[] = [
   },
   {
     id: 'event',
-    path: '/crawls/events',
+    path: '/crawls/sync-events',
     isForAdmins: true,
     isDone: hasEvent,
   },

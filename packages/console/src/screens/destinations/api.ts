@@ -1,14 +1,12 @@
+import { destinations as t } from '#text/destinations';
 import { facts } from '#text/facts';
 import type { IdentityPaths, IdentitySchemas } from '@platform/clients/types';
 import type { Tone } from '../../ui/badge.tsx';
 
-export type Fact = IdentitySchemas['schemas']['Fact'];
 export type Destination = IdentitySchemas['schemas']['Destination'];
 export type Delivery = IdentitySchemas['schemas']['FactDelivery'];
 type CreateBody = NonNullable<IdentityPaths[typeof DESTINATIONS]['post']['requestBody']>;
 export type FactType = NonNullable<CreateBody['content']['application/json']['types']>[number];
-
-const t = facts.destinations;
 
 export const DESTINATIONS = '/api/v1/events/destinations' as const;
 export const DESTINATION = `${DESTINATIONS}/{id}` as const;

@@ -64,7 +64,7 @@ export function Screen() {
   });
   return (
     <ListPage<SyncEvent>
-      title={text.screens.events}
+      title={text.screens.syncEvents}
       intro={t.intro}
       filters={
         <SelectFilter

@@ -1,4 +1,4 @@
-import { facts } from '#text/facts';
+import { destinations as t } from '#text/destinations';
 import { text } from '#text/shared';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
@@ -14,7 +14,6 @@ import { useFilters } from '../../ui/use-filters.ts';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import { type Delivery, DESTINATION } from './api.ts';
 
-const t = facts.destinations;
 const words = t.deliveries;
 type State = keyof typeof words.states;
 type Attempt = Delivery['attempts'][number];
@@ -107,7 +106,7 @@ export function Deliveries({ destinationId: id }: { destinationId: string }) {
 }
 
 const attemptColumns: readonly DataColumn<Attempt>[] = [
-  { id: 'at', label: facts.columns.at, render: ({ at }) => <Time at={at} as="full" /> },
+  { id: 'at', label: t.deliveries.columns.tried, render: ({ at }) => <Time at={at} as="full" /> },
   { id: 'result', label: words.columns.state, render: describeAttempt },
 ];
 

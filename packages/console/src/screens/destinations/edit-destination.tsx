@@ -1,4 +1,4 @@
-import { facts } from '#text/facts';
+import { destinations as t } from '#text/destinations';
 import { text } from '#text/shared';
 import { useState } from 'react';
 import { CheckboxGroup, Label, Text } from 'react-aria-components';
@@ -18,7 +18,6 @@ import {
   getName,
 } from './api.ts';
 
-const t = facts.destinations;
 const changes = ['destinations'];
 
 type Form = 'webhook' | 'logs';

@@ -1,4 +1,4 @@
-import { facts } from '#text/facts';
+import { destinations as t } from '#text/destinations';
 import { text } from '#text/shared';
 import { identity, unwrap } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -10,7 +10,6 @@ import { Empty } from '../../ui/page.tsx';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import { describeState, type Destination, DESTINATIONS, getName } from './api.ts';
 
-const t = facts.destinations;
 const CreateDestination = lazyPart(async () => (await import('./edit-destination.tsx')).CreateDestination);
 
 const REFRESH_MS = 10_000;
@@ -68,7 +67,7 @@ export function Screen() {
       list={list}
       columns={columns}
       getId={({ id }) => id}
-      getHref={({ id }) => `/organisation/events/destinations/${id}`}
+      getHref={({ id }) => `/activity/destinations/${id}`}
       empty={
         <Empty title={t.emptyTitle} action={<EmptyButton label={t.createFirst} />}>
           {t.emptyAdvice}

@@ -1,3 +1,4 @@
+import { destinations as t } from '#text/destinations';
 import { facts } from '#text/facts';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
@@ -16,7 +17,6 @@ import { DESTINATION, type Destination, getName, isFactType } from './api.ts';
 import { Deliveries } from './deliveries.tsx';
 import { DestinationState } from './destinations.tsx';
 
-const t = facts.destinations;
 const loadDialogs = () => import('./edit-destination.tsx');
 const EditDestination = lazyPart(async () => (await loadDialogs()).EditDestination);
 const ReplaceSecret = lazyPart(async () => (await loadDialogs()).ReplaceSecret);
@@ -75,7 +75,7 @@ export function Screen() {
       {props && dialog === 'remove' && (
         <RemoveDestination
           {...props}
-          onRemoved={() => void navigate({ to: '/organisation/events/destinations', ignoreBlocker: true })}
+          onRemoved={() => void navigate({ to: '/activity/destinations', ignoreBlocker: true })}
         />
       )}
     </DetailPage>
