@@ -9,6 +9,7 @@ const NOT_DONE: ReadonlySet<string> = new Set([
   'SMTP_ERROR',
   'REFRESH_FAILED',
   'SIGN_IN_FAILED',
+  'MAIL_UNAVAILABLE',
 ]);
 
 /** Says what happened, whether anything was done, and what to do. */

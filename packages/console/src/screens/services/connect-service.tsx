@@ -63,6 +63,6 @@ export const EndService = ({ service, onClose }: ConnectServiceProps) => (
     describe={() => t.ended(service.name)}
     onClose={onClose}
   >
-    <p>{t.endWarning}</p>
+    <p>{t.endWarnings[service.credential.kind]}</p>
   </ActionDialog>
 );

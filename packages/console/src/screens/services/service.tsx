@@ -47,7 +47,9 @@ export function Screen() {
       <QueryView query={query}>{(found) => <ServiceFacts service={found} />}</QueryView>
       {service?.connection && <ServiceTest key={service.connection.connectedAt} serverId={serverId} />}
       {service?.connection && (
-        <DangerZone acts={[{ label: t.end, hint: t.endWarning, run: () => setDialog('end') }]} />
+        <DangerZone
+          acts={[{ label: t.end, hint: t.endWarnings[service.credential.kind], run: () => setDialog('end') }]}
+        />
       )}
       {service && dialog === 'connect' && <ConnectService service={service} onClose={close} />}
       {service && dialog === 'end' && <EndService service={service} onClose={close} />}
@@ -63,7 +65,7 @@ function ConnectButton({ service, onPress }: { service: Service; onPress: () => 
       unwrap(identity.POST('/api/v1/mcp-servers/{id}/my-credential/sign-in', { params: { path: { id } } })),
     onSuccess: ({ url }) => window.location.assign(url),
   });
-  const kind = connection ? 'plain' : 'primary';
+  const kind = connection?.refusedAt === null ? 'plain' : 'primary';
   if (credential.kind === 'personal')
     return (
       <Button kind={kind} onPress={onPress}>

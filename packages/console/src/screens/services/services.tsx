@@ -43,6 +43,17 @@ const columns: readonly DataColumn<Service>[] = [
   },
 ];
 
+/** What a phone shows of a service below its name. */
+const foldService = ({ connection }: Service) =>
+  connection?.lastUsedAt ? (
+    <>
+      {t.usedBefore}
+      <Time at={connection.lastUsedAt} />
+    </>
+  ) : (
+    t.neverUsed
+  );
+
 /** The servers that one's agents use as oneself. */
 export function Screen() {
   const [isEnding, setIsEnding] = useState(false);
@@ -66,7 +77,7 @@ export function Screen() {
             items={found}
             getId={({ id }) => id}
             getHref={({ id }) => `/account/services/${id}`}
-            folded={(service) => <LastUse {...service} />}
+            folded={foldService}
             empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
           />
         )}

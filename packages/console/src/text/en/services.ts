@@ -5,6 +5,8 @@ export const services = createTexts({
   one: 'Connected service',
   intro: 'Where your agents work with an account of your own, and see what you see there.',
   columns: { name: 'Service', state: 'State', lastUsed: 'Last used' },
+  usedBefore: 'Used ',
+  neverUsed: 'Never used',
   states: { none: 'Not connected', connected: 'Connected', refused: 'Refuses your account' },
   origin: 'Its address',
   since: 'Connected since',
@@ -29,18 +31,23 @@ export const services = createTexts({
   connected: (name: string) => `${name} is connected.`,
   test: 'Test',
   works: 'It works',
-  worksWith: (tools: number) => `It knows you, and offers ${tools} tools.`,
+  worksWith: (tools: number) =>
+    tools === 1 ? 'It knows you, and offers one tool.' : `It knows you, and offers ${tools} tools.`,
   fails: 'It doesn’t work',
   end: 'Disconnect…',
   endTitle: (name: string) => `Disconnect ${name}?`,
-  endWarning:
-    'What is stored for it is deleted at once, and your agents can’t use it. A key stays valid there.',
+  endWarnings: {
+    personal:
+      'Your key is deleted here at once, and your agents can’t use the service. The key stays valid there.',
+    oauth:
+      'Your sign-in ends here at once, and there as soon as the service can do that. Your agents can’t use it.',
+  },
   endSubmit: 'Disconnect',
   ended: (name: string) => `${name} is disconnected.`,
   endAll: 'Disconnect all…',
   endAllTitle: 'Disconnect all services?',
   endAllWarning:
-    'What is stored for them is deleted at once, and your agents can’t use them. Keys stay valid there.',
+    'Your keys and sign-ins are deleted here at once, and your agents can’t use these services. Sign-ins end there, too; keys stay valid.',
   endAllSubmit: 'Disconnect all',
   allEnded: (count: number) =>
     count === 1 ? 'One service is disconnected.' : `${count} services are disconnected.`,
