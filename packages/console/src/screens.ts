@@ -1,6 +1,7 @@
 import { text } from '#text/shared';
 import type { ReactNode } from 'react';
 import {
+  AppsIcon,
   BookIcon,
   CrawlIcon,
   GridIcon,
@@ -44,6 +45,17 @@ interface PlaceGroup {
 export const placeGroups: readonly PlaceGroup[] = [
   {
     places: [
+      {
+        label: text.places.connect,
+        icon: PlugIcon,
+        screens: [
+          {
+            path: '/connect',
+            label: text.views.connect,
+            load: () => import('./screens/connect/connect.tsx'),
+          },
+        ],
+      },
       {
         label: text.places.home,
         icon: HomeIcon,
@@ -105,7 +117,7 @@ export const placeGroups: readonly PlaceGroup[] = [
       },
       {
         label: text.places.apps,
-        icon: PlugIcon,
+        icon: AppsIcon,
         screens: [
           { path: '/account/apps', label: text.views.ownApps, load: () => import('./screens/apps/apps.tsx') },
           {

@@ -1,5 +1,6 @@
 /** Every screen of the navigation (UI-6), by its path and its heading. */
 export const SCREENS = [
+  ['/connect', 'Connect an agent'],
   ['/', /Welcome/],
   ['/knowledge', 'Knowledge'],
   ['/tools', 'Tools'],

@@ -37,7 +37,7 @@ describeWith('chromium', 'the getting-started page', () => {
     await done.filter({ hasText: 'Create a token' }).waitFor();
     await fetch(`${url}/api/v1/users/me`, { headers: { authorization: `Bearer ${token.accessToken}` } });
     await page.reload();
-    await done.filter({ hasText: 'Use it' }).waitFor();
+    await done.filter({ hasText: 'Connect an agent' }).waitFor();
     await call('DELETE', `${TOKENS}/${token.id}`);
     const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
     await call('POST', `${CRAWLS}/wiki_1/schedule`, { scheduleConfig });
@@ -46,7 +46,7 @@ describeWith('chromium', 'the getting-started page', () => {
     expect(await done.filter({ hasText: 'See its event' }).count()).toBe(0);
     await call('DELETE', `${CRAWLS}/wiki_1/schedule`);
     await page.reload();
-    await done.filter({ hasText: 'Use it' }).waitFor();
+    await done.filter({ hasText: 'Connect an agent' }).waitFor();
     await done.filter({ hasText: 'Schedule a crawl' }).waitFor();
 
     await call('POST', `${CRAWLS}/wiki_1/schedule`, { scheduleConfig });

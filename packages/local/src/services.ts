@@ -91,6 +91,7 @@ const identity: ServiceDefinition = {
     '/assets',
     '/account',
     '/activity',
+    '/connect',
     '/crawls',
     '/knowledge',
     '/tools',

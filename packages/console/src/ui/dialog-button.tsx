@@ -1,3 +1,4 @@
+import { text } from '#text/shared';
 import { Link } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
 import { Button } from './button.tsx';
@@ -39,5 +40,12 @@ export const EmptyLink = ({ to, label }: { to: string; label: string }) => (
   <Link to={to} search={MAIN_DIALOG} className="button plain">
     <PlusIcon />
     {label}
+  </Link>
+);
+
+/** The way to the first call, in lists that are empty until an agent is connected. */
+export const ConnectLink = () => (
+  <Link to="/connect" className="button plain">
+    {text.connectAgent}
   </Link>
 );

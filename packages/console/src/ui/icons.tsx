@@ -21,6 +21,9 @@ export const PlusIcon = icon(<path d="M8 3v10M3 8h10" />);
 export const HomeIcon = icon(<path d="M2.5 7 8 2.5 13.5 7v6.5h-4v-4h-3v4h-4V7Z" />);
 export const KeyIcon = icon(<path d="M5.5 13.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6Zm2.1-5.1L13 3m-2.2 2.2 2 2" />);
 export const PlugIcon = icon(<path d="M6 2v3m4-3v3M4 5h8v3a4 4 0 0 1-8 0V5Zm4 7v2" />);
+export const AppsIcon = icon(
+  <path d="M2.5 2.5H7V7H2.5zM9 2.5h4.5V7H9zM2.5 9H7v4.5H2.5zM11.250 9v4.500M9 11.250h4.500" />,
+);
 export const LinkIcon = icon(
   <path d="m6.500 9.500 3-3M7.500 4.500 8.600 3.400a2.800 2.800 0 0 1 4 4L11.500 8.500M8.500 11.500 7.400 12.600a2.800 2.800 0 0 1-4-4L4.500 7.500" />,
 );

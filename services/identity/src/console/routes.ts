@@ -46,6 +46,7 @@ const FRAME_POLICY = [
 export const SCREEN_PATHS = [
   '/account',
   '/activity',
+  '/connect',
   '/crawls',
   '/knowledge',
   '/mails',

@@ -3,6 +3,7 @@ import { text } from '#text/shared';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
+import { ConnectLink } from '../../ui/dialog-button.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { Empty, Page } from '../../ui/page.tsx';
@@ -30,7 +31,11 @@ export function Screen() {
             items={found}
             getId={({ id }) => id}
             folded={foldOwnApp}
-            empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
+            empty={
+              <Empty title={t.emptyTitle} action={<ConnectLink />}>
+                {t.emptyAdvice}
+              </Empty>
+            }
           />
         )}
       </QueryView>

@@ -28,6 +28,12 @@ async function listTokens(signal: AbortSignal) {
   return (await Promise.all(lists)).flatMap(({ tokens }) => tokens);
 }
 
+/** Agents that signed in with the browser have no token in the list. */
+async function hasCalled(signal: AbortSignal): Promise<boolean> {
+  const params = { query: { limit: 1 } };
+  return (await unwrap(identity.GET('/api/v1/agents/calls', { params, signal }))).data.length > 0;
+}
+
 async function hasEvent(signal: AbortSignal): Promise<boolean> {
   const params = { query: { limit: 1 } };
   return (await unwrap(crawl.GET('/api/v1/crawlingManager/events', { params, signal }))).data.length > 0;
@@ -53,8 +59,9 @@ export const steps: readonly Step[] = [
   },
   {
     id: 'call',
-    path: '/account/tokens',
-    isDone: async (signal) => (await listTokens(signal)).some(({ lastUsedAt }) => lastUsedAt !== null),
+    path: '/connect',
+    isDone: async (signal) =>
+      (await listTokens(signal)).some(({ lastUsedAt }) => lastUsedAt !== null) || hasCalled(signal),
   },
   {
     id: 'crawl',

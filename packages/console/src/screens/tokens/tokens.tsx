@@ -3,7 +3,7 @@ import { token as tokenText } from '#text/token';
 import { tokens as t } from '#text/tokens';
 import { useMemo, useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
-import { DialogButton, EmptyButton } from '../../ui/dialog-button.tsx';
+import { ConnectLink, DialogButton, EmptyButton } from '../../ui/dialog-button.tsx';
 import { FilterToggle, SearchBox } from '../../ui/filters.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
@@ -65,7 +65,15 @@ export function Screen() {
         isFiltered ? (
           <NoMatch title={t.noMatch} />
         ) : (
-          <Empty title={t.emptyTitle} action={<EmptyButton label={t.createFirst} />}>
+          <Empty
+            title={t.emptyTitle}
+            action={
+              <>
+                <EmptyButton label={t.createFirst} />
+                <ConnectLink />
+              </>
+            }
+          >
             {t.emptyAdvice}
           </Empty>
         )

@@ -126,6 +126,7 @@ export const text = createTexts({
   },
   /** The lines of the navigation. */
   places: {
+    connect: 'Connect',
     home: 'Home',
     knowledge: 'Knowledge',
     tokens: 'Tokens',
@@ -144,6 +145,7 @@ export const text = createTexts({
   },
   /** The views of a place, beside one another. */
   views: {
+    connect: 'Connect',
     home: 'Home',
     knowledge: 'Knowledge',
     ownTokens: 'My tokens',
@@ -173,6 +175,7 @@ export const text = createTexts({
     audit: 'Audit log',
     destinations: 'Destinations',
   },
+  connectAgent: 'Connect an agent',
   jump: { open: 'Search or jump to…', label: 'Search or jump to' },
   dismiss: 'Dismiss',
   danger: 'Danger zone',

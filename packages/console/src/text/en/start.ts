@@ -72,9 +72,9 @@ export const start = createTexts({
       action: 'My tokens',
     },
     call: {
-      title: 'Use it',
-      advice: 'The dialog that shows the token has the command for your client. Ask the agent “who am I?”.',
-      action: 'My tokens',
+      title: 'Connect an agent',
+      advice: 'One command for your client, with or without a token. Ask the agent “who am I?”.',
+      action: 'Connect',
     },
     crawl: {
       title: 'Schedule a crawl',

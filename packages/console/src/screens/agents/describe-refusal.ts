@@ -1,0 +1,11 @@
+import { agents } from '#text/agents';
+
+const t = agents.reasons;
+
+/** Says why something was refused, as a clause such as “it lacks kb:read”. */
+export function describeRefusal(reason: string, lacks: readonly string[]): string {
+  if (reason === 'scope') return t.scope(lacks);
+  if (!(reason in t)) return t.other(reason);
+  const words = t[reason as keyof typeof t];
+  return typeof words === 'string' ? words : reason;
+}

@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describeWith } from '@platform/testing';
+import { copy, findBarriersInLooks, useConsole } from './console.js';
+import type { Person } from './platform.js';
+
+const run = promisify(execFile);
+
+const isNarrow = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth';
+
+describeWith('chromium', 'the screen that connects agents', () => {
+  const using = useConsole();
+  const createToken = async (as: Person, scopes: readonly string[]): Promise<string> => {
+    const body = { name: 'agent', scopes };
+    const path = '/api/v1/personal-access-tokens';
+    return (await using.platform.call<{ token: { accessToken: string } }>('POST', path, body, as)).token
+      .accessToken;
+  };
+
+  test('UI-26, UI-27 a member copies the command of a client, and sees its first call', async () => {
+    const ada = await using.platform.createMember('Ada Connects');
+    const accessToken = await createToken(ada, ['user:read']);
+    const page = await using.open('/', { as: ada });
+    const navigation = page.getByRole('navigation', { name: 'Main navigation' });
+    expect((await navigation.getByRole('link').allTextContents())[0]).toBe('Connect');
+    await navigation.getByRole('link', { name: 'Connect', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Connect an agent' }).waitFor();
+    expect(await copy(page, 'The address')).toBe(`${using.platform.url}/mcp`);
+    const tiles = page.getByRole('radiogroup', { name: 'Choose your client' }).getByRole('radio');
+    expect(await tiles.allTextContents()).toEqual([
+      'Claude',
+      'ChatGPT',
+      'Claude Code',
+      'Codex',
+      'VS Code',
+      'Cursor',
+      'Python',
+      'TypeScript',
+      'curl',
+    ]);
+    expect(await copy(page, 'Claude Code: sign in with the browser')).toBe(
+      `claude mcp add --transport http platform ${using.platform.url}/mcp\nclaude mcp login platform`,
+    );
+    for (const tile of await tiles.all()) {
+      await tile.click();
+      await page.getByRole('heading', { name: 'With a token' }).waitFor();
+      for (const width of [360, 1280]) {
+        await page.setViewportSize({ width, height: 800 });
+        expect([await tile.textContent(), width, await page.evaluate<boolean>(isNarrow)]).toEqual([
+          await tile.textContent(),
+          width,
+          true,
+        ]);
+      }
+    }
+    await page.getByText('Waiting for the first call…').waitFor();
+    const command = await copy(page, 'curl: with a token');
+    const { stdout } = await run('bash', ['-c', command], {
+      env: { ...process.env, PLATFORM_TOKEN: accessToken },
+    });
+    expect(JSON.parse(stdout)).toMatchObject({
+      result: { structuredContent: { user: { email: ada.email } } },
+    });
+    await page.getByRole('status').filter({ hasText: 'curl called whoami' }).waitFor();
+    expect(await findBarriersInLooks(page)).toEqual([]);
+  });
+
+  test('UI-27 a refusal says at once what the agent lacks', async () => {
+    const ada = await using.platform.createMember('Ada Lacks');
+    const accessToken = await createToken(ada, ['kb:read']);
+    const page = await using.open('/connect', { as: ada });
+    await page.getByText('Waiting for the first call…').waitFor();
+    await page.getByRole('radio', { name: 'curl' }).click();
+    const command = await copy(page, 'curl: with a token');
+    await run('bash', ['-c', command], { env: { ...process.env, PLATFORM_TOKEN: accessToken } });
+    await page.getByText('curl was refused whoami: it lacks user:read').waitFor();
+    expect(await findBarriersInLooks(page)).toEqual([]);
+  });
+
+  test('UI-26 lists that are empty until an agent is connected lead to the screen', async () => {
+    const ada = await using.platform.createMember('Ada Empty');
+    for (const path of ['/account/tokens', '/account/apps']) {
+      const page = await using.open(path, { as: ada });
+      await page.getByRole('link', { name: 'Connect an agent' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Connect an agent' }).waitFor();
+    }
+  });
+});
