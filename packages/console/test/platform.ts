@@ -15,6 +15,8 @@ export interface Platform {
   createMember(name: string): Promise<Person>;
   /** Makes the sessions of a person as old as if they had been opened an hour ago. */
   ageSessions(person: Person): Promise<void>;
+  /** Makes the invitations of a name six days old. */
+  ageInvitations(fullName: string): Promise<void>;
 }
 
 /** Creates an organisation, with an SMTP server that accepts every mail. */
@@ -32,6 +34,14 @@ export async function createOrganisation(): Promise<Platform> {
     ...client,
     url,
     admin,
+    ageInvitations: (fullName) =>
+      withAdmin(identityDatabaseUrl, async (database) => {
+        await database.query(
+          `update users set created_at = created_at - interval '6 days' where full_name = $1 and password_hash is null
+             and org_id = (select org_id from users where email = $2 and removed_at is null)`,
+          [fullName, admin.email],
+        );
+      }),
     ageSessions: ({ email }) =>
       withAdmin(identityDatabaseUrl, async (database) => {
         await database.query(

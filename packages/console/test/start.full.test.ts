@@ -1,5 +1,5 @@
 import { describeWith, type Page, waitFor } from '@platform/testing';
-import { useConsole } from './console.js';
+import { findBarriersInLooks, useConsole } from './console.js';
 
 const TOKENS = '/api/v1/personal-access-tokens';
 const CRAWLS = '/api/v1/crawlingManager';
@@ -77,7 +77,7 @@ describeWith('chromium', 'the getting-started page', () => {
     await page.getByText('Nothing needs you at the moment.').waitFor();
   });
 
-  test('says afterwards what needs somebody, and leads there', async () => {
+  test('UI-43 says afterwards what needs somebody, and leads there', async () => {
     const { call, url } = using.platform;
     const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
     await call('POST', `${CRAWLS}/support_2/schedule`, { scheduleConfig, worker: 'pull', maxRetries: 0 });
@@ -110,9 +110,16 @@ describeWith('chromium', 'the getting-started page', () => {
       },
       { what: 'a mail' },
     );
-    const concerns = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: /^Open: / }) });
+    const concerns = page.locator('.concerns > li');
     await concerns.filter({ hasText: 'The crawl of Support desk 2 fails' }).waitFor();
     await concerns.filter({ hasText: 'The desk refused the password' }).waitFor();
+    // UI-43: an open invitation needs nobody until it lapses soon; then a cause is one line, however many things it concerns.
+    expect(await concerns.filter({ hasText: 'invitation' }).count()).toBe(0);
+    await using.platform.ageInvitations('Katherine J');
+    await page.reload();
+    await concerns.filter({ hasText: '7 invitations lapse within two days' }).waitFor();
+    await page.locator('.home-answer').getByText(/^Your knowledge is \d+ minutes? old\.$/).waitFor();
+    await page.locator('.home-answer').getByText('Everything is up.').waitFor();
     // GRP-7: in the words of the answers, on the page of the connector as well.
     await page.getByText(/^support_2 has not been crawled yet; crawls fail since \w+day\.$/).waitFor();
     await page.getByRole('link', { name: 'All sources' }).click();
@@ -122,11 +129,42 @@ describeWith('chromium', 'the getting-started page', () => {
     await page.goto(url);
     // Who has joined needs nobody.
     expect(await concerns.filter({ hasText: 'Nobody Needed' }).count()).toBe(0);
-    await concerns.filter({ hasText: 'Katherine J has not accepted' }).first().getByRole('link').click();
+    await page.getByRole('link', { name: 'Invite again: 7 invitations lapse within two days' }).click();
     await page.getByRole('row', { name: /Katherine J/ }).first().waitFor();
-    await page.goto(url);
-    await page.getByRole('link', { name: /^Open: And \d more: open invitations/ }).click();
-    await page.getByRole('row', { name: /Katherine J/ }).first().waitFor();
+  }); // oxfmt-ignore
+
+  test('UI-43 begins with an answer: the age of the knowledge, the calls of the day and of the week, and what is up', async () => {
+    const { call, url, createMember } = using.platform;
+    const ada = await createMember('Ada Agent');
+    const { token } = await call<{ token: { id: string; accessToken: string } }>('POST', TOKENS, { name: 'agent', scopes: ['user:read'] }, ada);
+    const callTool = (name: string) =>
+      fetch(`${url}/mcp`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token.accessToken}`, 'content-type': 'application/json', accept: 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: {} } }),
+      });
+    for (const name of ['whoami', 'whoami', 'list_my_tokens']) await callTool(name);
+    const page = await using.open('/', { as: ada, isNewBrowser: true });
+    const answer = page.locator('.home-answer');
+    await waitFor(async () => {
+      await page.reload();
+      await answer.getByRole('img').waitFor();
+      return answer.getByText('Your agent made 3 calls today, of which 1 failed.').isVisible();
+    }, { what: 'the calls' });
+    expect(await answer.getByRole('img').getAttribute('aria-label')).toMatch(/^Calls a day: (\w+ 0, ){6}\w+ 3$/);
+    expect(await answer.getByText('Everything is up.').count()).toBe(0);
+    expect(await findBarriersInLooks(page)).toEqual([]);
+    await call('DELETE', `${TOKENS}/${token.id}`, undefined, ada);
+    const admin = await using.open('/', { isNewBrowser: true });
+    await skipFirstSteps(admin);
+    await admin.locator('.home-answer').getByText(/^(1 agent|\d agents) made \d+ calls today, of which \d failed\.$/).or(admin.locator('.home-answer').getByText('Everything is up.')).first().waitFor();
+    using.allowFaults(/503/);
+    await admin.route('**/api/v1/mail/records?**', (route) => route.fulfill({ status: 503 }));
+    await admin.reload();
+    await admin.locator('.home-answer').getByText('Mail does not answer.').waitFor();
+    await admin.setViewportSize({ width: 360, height: 800 });
+    expect(await admin.evaluate<boolean>('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);
+    expect(await findBarriersInLooks(admin)).toEqual([]);
   }); // oxfmt-ignore
 
   test('shows an administrator the expiring and leaked tokens of everybody, and a member their own', async () => {

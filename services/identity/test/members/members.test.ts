@@ -371,3 +371,20 @@ test('USER-6: an address that is invited already is said to be that, and one of 
     'This e-mail address cannot be used',
   ]);
 });
+
+test('USER-2 finds the invitations that stay open without help: those that failed, and those that lapse within two days', async () => {
+  const { session: owner } = await identity.createOrganisation('boss@stalled.example');
+  const list = async (state: string) =>
+    ((await identity.call('GET', `/api/v1/users?state=${state}`, { token: owner })).body.data as { fullName: string }[]).map(({ fullName }) => fullName);
+  for (const [fullName, effect] of [
+    ['Fresh', `created_at = created_at`],
+    ['Older', `created_at = created_at - interval '4 days 23 hours'`],
+    ['Lapses', `created_at = created_at - interval '5 days 1 hour'`],
+    ['Failed', `undeliverable_reason = 'No such mailbox'`],
+  ] as const) {
+    const { body } = await identity.call('POST', '/api/v1/users', { token: owner, body: { email: `${fullName.toLowerCase()}@stalled.example`, fullName, password: 'correct horse battery' } });
+    await identity.db.query(`update users set password_hash = null, ${effect} where id = $1`, [body.user.id]);
+  }
+  expect((await list('stalled')).toSorted()).toEqual(['Failed', 'Lapses']);
+  expect((await list('invited')).toSorted()).toEqual(['Failed', 'Fresh', 'Lapses', 'Older']);
+}); // oxfmt-ignore

@@ -38,11 +38,12 @@ interface Bulk {
   readonly members: readonly Member[];
 }
 
-const SHOWN = ['all', 'joined', 'invited', 'admins'] as const;
+const SHOWN = ['all', 'joined', 'invited', 'stalled', 'admins'] as const;
 const conditions = {
   all: {},
   joined: { state: 'joined' },
   invited: { state: 'invited' },
+  stalled: { state: 'stalled' },
   admins: { role: 'admin' },
 } as const;
 

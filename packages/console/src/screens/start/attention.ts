@@ -1,24 +1,25 @@
 import { start } from '#text/start';
-import type { IdentitySchemas } from '@platform/clients/types';
+import type { CrawlSchemas, IdentitySchemas } from '@platform/clients/types';
 import { crawl, identity, mail, unwrap } from '../../api/client.ts';
 import { getConnectorName, toConnectorKey } from '../../ui/connector-name.ts';
 import type { ListTotal } from '../../ui/merge-first-page.ts';
+import { formatDuration } from './age.ts';
 
 const t = start.attention;
 const DAY_MS = 86_400_000;
 const SOON_DAYS = 14;
 const RECENT_DAYS = 7;
-const SHOWN = 5;
 const MAX_PAGE = 100;
 const LEAKS = '/activity/audit?action=token.leaked';
 
-/** Something that waits for a person, and where it is dealt with. */
+/** A cause that needs a person, however many things it concerns, and where it is dealt with. */
 export interface Concern {
   readonly id: string;
   readonly tone: 'bad' | 'notice';
   readonly state: keyof typeof t.states;
   readonly title: string;
   readonly detail: string;
+  readonly action: keyof typeof t.actions;
   readonly to: string;
 }
 
@@ -27,41 +28,109 @@ interface Reader {
   readonly isAdmin: boolean;
 }
 
-/** The first of what a source knows, how many there are, and where all of them are listed. */
-export interface Concerns {
-  readonly first: readonly Concern[];
-  readonly total: ListTotal;
-  readonly to: string;
-}
-
 interface Source {
   readonly id: keyof typeof t.sources;
   isFor(reader: Reader): boolean;
-  load(signal: AbortSignal, reader: Reader): Promise<Concerns>;
+  load(signal: AbortSignal, reader: Reader): Promise<readonly Concern[]>;
 }
 
 const isForAdmins = ({ isAdmin }: Reader): boolean => isAdmin;
 
-/** Takes the first of what was read as a whole. */
-const toFirst = (all: readonly Concern[], to: string): Concerns => ({
-  first: all.slice(0, SHOWN),
-  total: { total: all.length },
-  to,
-});
+/** Puts together what has one cause. */
+function groupByCause<Item>(
+  items: readonly Item[],
+  getCause: (item: Item) => string,
+): readonly { readonly cause: string; readonly of: readonly Item[] }[] {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const cause = getCause(item);
+    groups.set(cause, [...(groups.get(cause) ?? []), item]);
+  }
+  return [...groups].map(([cause, of]) => ({ cause, of }));
+}
 
-/** Takes a page of a list with the number of all that match. */
-const toConcerns = (first: readonly Concern[], pagination: ListTotal | undefined, to: string): Concerns => ({
-  first,
-  total: pagination ?? { total: first.length },
-  to,
-});
+/** Writes how many things a cause concerns: of a list of which only the newest page was read, at least so many. */
+const toCount = (of: readonly unknown[], read: readonly unknown[], total: ListTotal | undefined): string => {
+  const isMinimum = total !== undefined && (total.totalIsMinimum === true || total.total > read.length);
+  return t.many(of.length, isMinimum);
+};
 
 /** One's own, or that of somebody in the organisation, which names its owner. */
 type ExpiringToken = Pick<OwnedToken, 'id' | 'name' | 'expiresAt'> &
   Partial<Pick<OwnedToken, 'userId' | 'ownerFullName'>>;
 type OwnedToken = IdentitySchemas['schemas']['OwnedPersonalAccessToken'];
+type Schedule = CrawlSchemas['schemas']['CrawlJobStatus'];
 
 const fromNow = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString();
+
+const toKey = ({ data: { connector }, instance }: Schedule): string =>
+  toConnectorKey({ connector, instance });
+
+const UNCLAIMED: readonly (string | undefined)[] = ['no_worker', 'worker_away', 'waits_for_worker'];
+
+/** Returns why an overdue crawl does not start. */
+function findDelay({ standstill }: Schedule): 'unclaimed' | 'queued' | 'unmade' {
+  if (UNCLAIMED.includes(standstill?.code)) return 'unclaimed';
+  return standstill?.code === 'waits_for_place' ? 'queued' : 'unmade';
+}
+
+function toOverdue(cause: 'unclaimed' | 'queued' | 'unmade', of: readonly Schedule[]): Concern {
+  const [first] = of;
+  const isOne = of.length === 1;
+  const since = Math.min(...of.map(({ overdueSince }) => Date.parse(overdueSince ?? '')));
+  const time = formatDuration(Date.now() - since);
+  const details = {
+    unclaimed: (isOne ? t.unclaimed : t.unclaimedSome)(time),
+    queued: t.waitsForPlace,
+    unmade: t.notMade,
+  };
+  const key = first ? toKey(first) : '';
+  return {
+    id: `overdue ${cause}`,
+    tone: 'bad',
+    state: 'overdue',
+    title: isOne ? t.crawlOverdue(getConnectorName(key, first?.displayName)) : t.crawlsOverdue(of.length),
+    detail: details[cause],
+    action: cause === 'unclaimed' ? 'connect' : cause === 'queued' ? 'queue' : 'open',
+    to: cause === 'queued' ? '/crawls/queue' : isOne ? `/crawls/connectors/${key}` : '/crawls',
+  };
+}
+
+function toFailing(cause: string, of: readonly Schedule[]): Concern {
+  const [first] = of;
+  const isOne = of.length === 1;
+  const key = first ? toKey(first) : '';
+  return {
+    id: `failing ${cause}`,
+    tone: 'bad',
+    state: 'failed',
+    title: isOne ? t.crawlFails(getConnectorName(key, first?.displayName)) : t.crawlsFail(of.length),
+    detail: cause,
+    action: 'open',
+    to: isOne ? `/crawls/connectors/${key}` : '/crawls',
+  };
+}
+
+/** What of a list of leaked tokens needs somebody. @param first - the name and the address of the newest. */
+function toLeaks(
+  count: string,
+  first: { readonly name: string; readonly to: string } | undefined,
+  to: string,
+) {
+  if (!first) return [];
+  const isOne = count === '1';
+  return [
+    {
+      id: 'leaks',
+      tone: 'bad' as const,
+      state: 'leaked' as const,
+      title: isOne ? t.tokenLeaked(first.name) : t.tokensLeaked(count),
+      detail: isOne ? t.tokenLeakedHint : t.tokensLeakedHint,
+      action: 'open' as const,
+      to: isOne ? first.to : to,
+    },
+  ];
+}
 
 /** The sources of what may need attention, each read by itself: one service that is unavailable hides only its own. */
 export const sources: readonly Source[] = [
@@ -70,55 +139,60 @@ export const sources: readonly Source[] = [
     isFor: isForAdmins,
     async load(signal) {
       const { data } = await unwrap(crawl.GET('/api/v1/crawlingManager/schedule/all', { signal }));
-      const failing = data
-        .filter(({ consecutiveFailures, overdueSince }) => consecutiveFailures > 0 || overdueSince !== null)
-        .map(({ data: { connector }, instance, displayName, lastFailure, overdueSince }) => ({
-          id: toConnectorKey({ connector, instance }),
-          tone: 'bad' as const,
-          state: overdueSince === null ? ('failed' as const) : ('overdue' as const),
-          title: (overdueSince === null ? t.crawlFails : t.crawlOverdue)(
-            getConnectorName(toConnectorKey({ connector, instance }), displayName),
-          ),
-          detail: (overdueSince === null && lastFailure) || '',
-          to: `/crawls/connectors/${toConnectorKey({ connector, instance })}`,
-        }));
-      return toFirst(failing, '/crawls');
+      const overdue = data.filter(({ overdueSince }) => overdueSince !== null);
+      const failing = data.filter(
+        ({ consecutiveFailures, overdueSince }) => consecutiveFailures > 0 && overdueSince === null,
+      );
+      return [
+        ...(['unclaimed', 'queued', 'unmade'] as const).flatMap((cause) => {
+          const of = overdue.filter((schedule) => findDelay(schedule) === cause);
+          return of.length === 0 ? [] : [toOverdue(cause, of)];
+        }),
+        ...groupByCause(failing, ({ lastFailure }) => lastFailure ?? '').map(({ cause, of }) =>
+          toFailing(cause, of),
+        ),
+      ];
     },
   },
   {
     id: 'mails',
     isFor: isForAdmins,
     async load(signal) {
-      const query = { state: 'failed' as const, since: fromNow(-RECENT_DAYS), limit: SHOWN };
-      const page = await unwrap(mail.GET('/api/v1/mail/records', { params: { query }, signal }));
-      const failed = page.data.map(({ id, subject, to, failure }) => ({
-        id,
-        tone: 'bad' as const,
-        state: 'failed' as const,
-        title: t.mailFailed(subject, to.join(', ')),
-        detail: failure?.message ?? '',
-        to: `/mails/${id}`,
-      }));
-      return toConcerns(failed, page.pagination, '/mails?state=failed');
+      const query = { state: 'failed' as const, since: fromNow(-RECENT_DAYS), limit: MAX_PAGE };
+      const { data, pagination } = await unwrap(
+        mail.GET('/api/v1/mail/records', { params: { query }, signal }),
+      );
+      return groupByCause(data, ({ failure }) => failure?.message ?? '').flatMap(({ cause, of }) => {
+        const [first] = of;
+        if (!first) return [];
+        const isOne = of.length === 1;
+        return [
+          {
+            id: cause,
+            tone: 'bad' as const,
+            state: 'failed' as const,
+            title: isOne
+              ? t.mailFailed(first.subject, first.to.join(', '))
+              : t.mailsFailed(toCount(of, data, pagination)),
+            detail: cause,
+            action: 'open' as const,
+            to: isOne ? `/mails/${first.id}` : '/mails?state=failed',
+          },
+        ];
+      });
     },
   },
   {
     id: 'leaks',
     isFor: isForAdmins,
     async load(signal) {
-      const query = { action: 'token.leaked', from: fromNow(-RECENT_DAYS), limit: SHOWN };
+      const query = { action: 'token.leaked', from: fromNow(-RECENT_DAYS), limit: MAX_PAGE };
       const { data, names, pagination } = await unwrap(
         identity.GET('/api/v1/audit', { params: { query }, signal }),
       );
-      const leaked = data.map(({ id, subjectId }) => ({
-        id,
-        tone: 'bad' as const,
-        state: 'leaked' as const,
-        title: t.tokenLeaked((subjectId !== null && names[subjectId]?.name) || ''),
-        detail: t.tokenLeakedHint,
-        to: LEAKS,
-      }));
-      return toConcerns(leaked, pagination, LEAKS);
+      const [first] = data;
+      const name = (first && first.subjectId !== null && names[first.subjectId]?.name) || '';
+      return toLeaks(toCount(data, data, pagination), first && { name, to: LEAKS }, LEAKS);
     },
   },
   {
@@ -130,17 +204,15 @@ export const sources: readonly Source[] = [
         identity.GET('/api/v1/personal-access-tokens', { params: { query }, signal }),
       );
       const since = fromNow(-RECENT_DAYS);
-      const leaked = tokens
-        .filter(({ revokedAt, revokedReason }) => revokedReason === 'leaked' && (revokedAt ?? '') > since)
-        .map(({ id, name }) => ({
-          id,
-          tone: 'bad' as const,
-          state: 'leaked' as const,
-          title: t.tokenLeaked(name),
-          detail: t.tokenLeakedHint,
-          to: `/account/tokens/${id}`,
-        }));
-      return toFirst(leaked, '/account/tokens?state=revoked');
+      const leaked = tokens.filter(
+        ({ revokedAt, revokedReason }) => revokedReason === 'leaked' && (revokedAt ?? '') > since,
+      );
+      const [first] = leaked;
+      return toLeaks(
+        String(leaked.length),
+        first && { name: first.name, to: `/account/tokens/${first.id}` },
+        '/account/tokens?state=revoked',
+      );
     },
   },
   {
@@ -149,17 +221,21 @@ export const sources: readonly Source[] = [
     async load(signal) {
       const query = { limit: MAX_PAGE };
       const { data } = await unwrap(identity.GET('/api/v1/mcp-servers', { params: { query }, signal }));
-      const waiting = data
-        .filter(({ isEnabled, tools }) => isEnabled && tools.waiting > 0)
-        .map(({ id, name, tools }) => ({
-          id,
+      const waiting = data.filter(({ isEnabled, tools }) => isEnabled && tools.waiting > 0);
+      const count = waiting.reduce((sum, { tools }) => sum + tools.waiting, 0);
+      if (count === 0) return [];
+      return [
+        {
+          id: 'tools',
           tone: 'notice' as const,
           state: 'waits' as const,
-          title: t.toolsWait(tools.waiting, name),
+          // oxfmt-ignore
+          title: t.toolsWait(count, waiting.map(({ name }) => name)),
           detail: t.toolsWaitHint,
-          to: `/organisation/mcp-servers/${id}`,
-        }));
-      return toFirst(waiting, '/organisation/mcp-servers');
+          action: 'review' as const,
+          to: '/tools?show=waiting',
+        },
+      ];
     },
   },
   {
@@ -167,46 +243,66 @@ export const sources: readonly Source[] = [
     isFor: () => true,
     async load(signal, { id: myId, isAdmin }) {
       const params = {
-        query: { state: 'active' as const, expiresBefore: fromNow(SOON_DAYS), limit: SHOWN },
+        query: { state: 'active' as const, expiresBefore: fromNow(SOON_DAYS), limit: MAX_PAGE },
       };
       const page: { readonly data: readonly ExpiringToken[]; readonly pagination?: ListTotal } = isAdmin
         ? await unwrap(identity.GET('/api/v1/personal-access-tokens/admin', { params, signal }))
         : await unwrap(identity.GET('/api/v1/personal-access-tokens', { params, signal })).then(
             ({ tokens, ...own }) => ({ ...own, data: tokens }),
           );
-      const expiring = page.data.map(({ id, name, expiresAt, userId = myId, ownerFullName = '' }) => ({
-        id,
-        tone: 'notice' as const,
-        state: 'expires' as const,
-        title: t.tokenExpires(name, userId === myId ? '' : ownerFullName, expiresAt ?? ''),
-        detail: t.tokenExpiresHint,
-        to:
-          userId === myId
-            ? `/account/tokens/${id}`
-            : `/organisation/tokens?${new URLSearchParams({ attention: 'expiring', q: name })}`,
-      }));
-      return toConcerns(
-        expiring,
-        page.pagination,
-        isAdmin ? '/organisation/tokens?attention=expiring' : '/account/tokens?sort=expiry',
-      );
+      const { data } = page;
+      const [first] = data;
+      if (!first) return [];
+      const isOne = data.length === 1;
+      const { id, name, userId = myId, ownerFullName = '' } = first;
+      const isMine = userId === myId;
+      const all = isAdmin ? '/organisation/tokens?attention=expiring' : '/account/tokens?sort=expiry';
+      const soonest = data.map(({ expiresAt }) => expiresAt ?? '').toSorted()[0] ?? '';
+      return [
+        {
+          id: 'tokens',
+          tone: 'notice' as const,
+          state: 'expires' as const,
+          title: isOne
+            ? t.tokenExpires(name, isMine ? '' : ownerFullName, soonest)
+            : t.tokensExpire(toCount(data, data, page.pagination), soonest),
+          detail: isOne ? t.tokenExpiresHint : t.tokensExpireHint,
+          action: 'open' as const,
+          to:
+            isOne && isMine
+              ? `/account/tokens/${id}`
+              : isOne
+                ? `${all}&${new URLSearchParams({ q: name })}`
+                : all,
+        },
+      ];
     },
   },
   {
     id: 'invitations',
     isFor: isForAdmins,
     async load(signal) {
-      const query = { limit: SHOWN, state: 'invited' as const };
+      const query = { limit: MAX_PAGE, state: 'stalled' as const };
       const { data, pagination } = await unwrap(identity.GET('/api/v1/users', { params: { query }, signal }));
-      const invited = data.map(({ id, fullName, email }) => ({
-        id,
-        tone: 'notice' as const,
-        state: 'invited' as const,
-        title: t.invitationOpen(fullName),
-        detail: email,
-        to: `/organisation/members?${new URLSearchParams({ q: email })}`,
-      }));
-      return toConcerns(invited, pagination, '/organisation/members?show=invited');
+      return groupByCause(data, ({ invitation }) => invitation?.reason ?? '').flatMap(({ cause, of }) => {
+        const [first] = of;
+        if (!first) return [];
+        const [isOne, hasFailed] = [of.length === 1, cause !== ''];
+        const one = (hasFailed ? t.invitationFailed : t.invitationLapses)(first.fullName);
+        const many = (hasFailed ? t.invitationsFailed : t.invitationsLapse)(toCount(of, data, pagination));
+        const hint = isOne ? t.invitationLapsesHint : t.invitationsLapseHint;
+        return [
+          {
+            id: cause,
+            tone: hasFailed ? ('bad' as const) : ('notice' as const),
+            state: hasFailed ? ('failed' as const) : ('lapses' as const),
+            title: isOne ? one : many,
+            detail: hasFailed ? cause : hint,
+            action: 'resend' as const,
+            to: '/organisation/members?show=stalled',
+          },
+        ];
+      });
     },
   },
 ];

@@ -10,7 +10,8 @@ import type { ListTotal } from '../../ui/merge-first-page.ts';
 import { Figures, Section } from '../../ui/page.tsx';
 import { Loading, QueryView } from '../../ui/query-view.tsx';
 import { HomeKnowledge } from '../knowledge/home-knowledge.tsx';
-import { type Concerns, sources } from './attention.ts';
+import { HomeAnswer } from './answer.tsx';
+import { sources } from './attention.ts';
 
 const t = start.attention;
 const REFRESH_MS = 30_000;
@@ -29,13 +30,14 @@ export function Home() {
       refetchInterval: REFRESH_MS,
     })),
   });
-  const concerns = read.flatMap(({ data }) => data?.first ?? []);
-  const total = read.reduce((sum, { data }) => sum + (data?.total.total ?? 0), 0);
-  const isMinimum = read.some(({ data }) => data?.total.totalIsMinimum);
+  const concerns = read.flatMap(({ data }) => data ?? []);
   const failed = shown.filter((_, index) => read[index]?.isError);
-  if (concerns.length === 0 && read.some(({ isPending }) => isPending)) return <Loading />;
+  const isReading = concerns.length === 0 && read.some(({ isPending }) => isPending);
   return (
     <>
+      <HomeAnswer
+        down={isAdmin && !isReading ? [...new Set(failed.map(({ id }) => toService(id)))] : undefined}
+      />
       {failed.length > 0 && (
         <div className="banner bad" role="alert">
           <span>{t.unread(failed.map(({ id }) => t.sources[id]))}</span>
@@ -45,49 +47,34 @@ export function Home() {
         </div>
       )}
       {concerns.length > 0 && (
-        <Section title={t.title(total, isMinimum)}>
+        <Section title={t.title(concerns.length)}>
           <ul className="settings concerns">
-            {concerns.map(({ id, tone, state, title, detail, to }) => (
+            {concerns.map(({ id, tone, state, title, detail, action, to }) => (
               <li key={id}>
                 <div>
                   <h3>{title}</h3>
                   {detail !== '' && <p>{detail}</p>}
                 </div>
                 <Badge tone={tone}>{t.states[state]}</Badge>
-                <Link to={to} className="button plain" aria-label={t.openThing(title)}>
-                  {t.open}
+                <Link to={to} className="button plain" aria-label={t.actionFor(t.actions[action], title)}>
+                  {t.actions[action]}
                 </Link>
               </li>
             ))}
-            {shown.map(({ id }, index) => {
-              const found = read[index]?.data;
-              return found && <Others key={id} what={t.sources[id]} of={found} />;
-            })}
           </ul>
         </Section>
       )}
-      {concerns.length === 0 && failed.length === 0 && <p className="all-well">{t.allWell}</p>}
+      {isReading && <Loading />}
+      {!isReading && concerns.length === 0 && failed.length === 0 && <p className="all-well">{t.allWell}</p>}
       <HomeKnowledge />
       {isAdmin && <Day />}
     </>
   );
 }
 
-/** How many more of a kind there are than are shown, and where. */
-function Others({ what, of: { first, total, to } }: { readonly what: string; readonly of: Concerns }) {
-  const left = total.total - first.length;
-  if (left <= 0) return null;
-  const title = t.others(left, total.totalIsMinimum ?? false, what);
-  return (
-    <li>
-      <div>
-        <p>{title}</p>
-      </div>
-      <Link to={to} className="button plain" aria-label={t.openThing(title)}>
-        {t.open}
-      </Link>
-    </li>
-  );
+/** The service that a source is read from. */
+function toService(id: (typeof sources)[number]['id']): 'crawls' | 'mails' | 'identity' {
+  return id === 'crawls' || id === 'mails' ? id : 'identity';
 }
 
 const number = new Intl.NumberFormat(LOCALE);

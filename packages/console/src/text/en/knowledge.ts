@@ -76,9 +76,6 @@ export const knowledge = createTexts({
   home: {
     title: 'Knowledge',
     all: 'All sources',
-    fresh: (count: number) =>
-      count === 1 ? 'What agents know is fresh.' : `What agents know is fresh, in ${count} sources.`,
-    oldest: 'The oldest was last crawled',
     more: (count: number) => (count === 1 ? 'And one more source' : `And ${count} more sources`),
   },
 });

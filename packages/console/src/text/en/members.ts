@@ -80,7 +80,7 @@ export const members = createTexts({
   cancelInvitation: 'Cancel the invitation…',
   filter: 'Search by name or address',
   noMatch: 'No member matches',
-  shown: { all: 'All', joined: 'Joined', invited: 'Invited', admins: 'Administrators' },
+  shown: { all: 'All', joined: 'Joined', invited: 'Invited', stalled: 'Stalled', admins: 'Administrators' },
   repeatSeveral: (count: number) =>
     count === 1 ? 'Send one invitation again?' : `Send ${count} invitations again?`,
   repeatSeveralHint: 'Each gets the same link again; it ends when it would have.',

@@ -231,7 +231,9 @@ export async function findMembers(db: Client, orgId: string, window: ListWindow)
 /** The conditions and the order of a search; undefined matches every member. */
 export interface MemberFilter {
   readonly q: string | undefined;
-  readonly state: 'joined' | 'invited' | undefined;
+  readonly state: 'joined' | 'invited' | 'stalled' | undefined;
+  /** Invitations from before then lapse soon. */
+  readonly stalledBefore: Date;
   readonly role: Role | undefined;
   /** By name, or else newest first. */
   readonly isByName: boolean;
@@ -271,13 +273,15 @@ export async function searchMembers(
   const isCounted = afterId === undefined;
   const [found] = await db.$queryRaw<[{ total: number; last: string | null; ids: string[] }]>`
     with searched as materialized (
-      select id, email, full_name, role, password_hash is null as is_invited from users
+      select id, email, full_name, role, password_hash is null as is_invited,
+        password_hash is null and (undeliverable_reason is not null or created_at < ${filter.stalledBefore}) as is_stalled
+      from users
       where org_id = ${orgId}::uuid and removed_at is null and ${after}
       order by ${order} limit ${MAX_SEARCHED}
     ), matching as materialized (
       select id, row_number() over () as place from searched
       where (${q}::text is null or strpos(lower(full_name || ' ' || email), lower(${q})) > 0)
-        and (${state}::text is null or is_invited = (${state} = 'invited'))
+        and (${state}::text is null or case ${state} when 'stalled' then is_stalled else is_invited = (${state} = 'invited') end)
         and (${role}::text is null or role::text = ${role})
       limit ${isCounted ? MAX_SEARCHED : limit + 1}
     )

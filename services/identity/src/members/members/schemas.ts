@@ -26,7 +26,10 @@ export const MemberQuery = Type.Object(
       }),
     ),
     state: Type.Optional(
-      Type.Enum(['joined', 'invited'], { description: '`invited`: the invitation was not accepted yet.' }),
+      Type.Enum(['joined', 'invited', 'stalled'], {
+        description:
+          '`invited`: the invitation was not accepted yet; `stalled`: nor will it be without help, because its mail failed, or it lapses within two days.',
+      }),
     ),
     role: Type.Optional(Role),
     sort: Type.Optional(Type.Enum(['newest', 'name'], { description: 'Default: newest first.' })),

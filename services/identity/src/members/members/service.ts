@@ -2,6 +2,7 @@ import type { AccountPrincipal } from '@platform/auth';
 import {
   type AppError,
   type Clock,
+  DAY_MS,
   type ListPage,
   readEmailAddress,
   readListPage,
@@ -13,6 +14,7 @@ import { toActor, type Caller } from '../../base/caller/actor.js';
 import { findChanges } from '../../audit/changes.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { hasAdministrator } from '../organisation/provider-requirement.queries.js';
+import { secretLifetimes } from '../../mails/one-time-secrets/secret.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import type { Passwords } from '../../base/passwords.js';
 import { changeAsAdministrator } from '../organisation/administration.js';
@@ -56,6 +58,9 @@ export function normaliseEmail(email: string): string {
   const text = email.trim().toLowerCase().normalize('NFC');
   return readEmailAddress(text) ?? text;
 }
+
+/** An invitation that lapses within this time needs somebody. */
+const LAPSES_SOON_MS = 2 * DAY_MS;
 
 /** Returns whether the account is the organisation's only administrator who can log in. */
 export async function isLastAdmin(
@@ -102,7 +107,8 @@ export function createUserService(deps: {
       { orgId }: Pick<AccountPrincipal, 'orgId'>,
       { q, state, role, sort = 'newest', ...query }: MemberQuery,
     ): Promise<ListPage<Member>> {
-      const filter = { q, state, role, isByName: sort === 'name' };
+      const stalledBefore = new Date(clock() - secretLifetimes.invitation + LAPSES_SOON_MS);
+      const filter = { q, state, role, stalledBefore, isByName: sort === 'name' };
       const isSearch = filter.isByName || [q, state, role].some((given) => given !== undefined);
       if (!isSearch)
         return readListPage(query, {
