@@ -48,7 +48,7 @@ export function Screen() {
       <Section title={t.try.title}>
         {own ? <TryTool key={own.name} tool={own} /> : <p className="quiet-text">{t.try.notYours}</p>}
       </Section>
-      {isAdmin && <Usage of={{ tool: name }} />}
+      {all && (all.calls > 0 || all.scopes.length > 0) && <Usage of={{ tool: name }} />}
       {all && server && all.scopes.length > 0 && (
         <Section title={access.title}>
           <WhoCan resource={{ type: 'tool', id: name }} actions={all.scopes} />

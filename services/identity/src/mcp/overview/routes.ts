@@ -36,7 +36,7 @@ export function registerToolOverview(app: App, deps: Parameters<typeof createToo
         tags,
         summary: 'Who calls a remote tool, how often, how long that takes, and how it ends',
         params: Type.Object({ tool: Type.String({ minLength: 1, maxLength: 128 }) }),
-        response: { 200: ToolUsage, ...errorResponses(400, 401, 403) },
+        response: { 200: ToolUsage, ...errorResponses(400, 401, 403, 404) },
       },
     },
     (request) => overview.getToolUsage(getMember(request), request.params.tool),

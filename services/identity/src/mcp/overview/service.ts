@@ -1,5 +1,5 @@
 import type { UserPrincipal } from '@platform/auth';
-import { type Clock, DAY_MS, firstIdAt } from '@platform/service-kit';
+import { type Clock, DAY_MS, firstIdAt, notFound } from '@platform/service-kit';
 import { findAuditNames } from '../../audit/queries.js';
 import { toMountedName } from '../../base/mounted-name.js';
 import type { Resources } from '../../resources.js';
@@ -183,8 +183,16 @@ export function createToolOverview(deps: {
       };
     },
 
-    /** Returns who calls a tool, how often, and how that ends. A tool that nobody has ever called is no error. */
-    getToolUsage: ({ orgId }: UserPrincipal, tool: string): Promise<ToolUsage> => toUsage(orgId, [tool]),
+    /**
+     * Returns who calls a tool, how often, and how that ends. A tool that is no longer in effect has its calls.
+     *
+     * @throws AppError 404 for one that is not, and was not called.
+     */
+    async getToolUsage(caller: UserPrincipal, tool: string): Promise<ToolUsage> {
+      const usage = await toUsage(caller.orgId, [tool]);
+      if (usage.calls === 0 && !(await endpoint.getTools(caller)).get(tool)) throw notFound('Tool not found');
+      return usage;
+    },
 
     /** Returns who calls the tools of a server, how often, and how that ends. @throws AppError 404. */
     async getServerUsage({ orgId }: UserPrincipal, serverId: string): Promise<ToolUsage> {

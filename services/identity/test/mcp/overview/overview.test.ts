@@ -109,7 +109,8 @@ test('MCP-79 says who calls the tools of a server, how long that takes, and how 
     },
   });
   expect((await get('/tools/wiki__search/usage')).body).toEqual({ ...body, since: expect.any(String) });
-  expect((await get('/tools/nothing/usage')).body).toMatchObject({ calls: 0, recent: { calls: 0, p95Ms: null, since: null } });
+  expect((await get('/tools/whoami/usage')).body).toMatchObject({ calls: 0, recent: { calls: 0, p95Ms: null, since: null } });
+  expect((await get('/tools/nothing/usage')).status).toBe(404);
   expect((await get(`/${randomUUID()}/usage`)).status).toBe(404);
   for (const path of [`/${id}/usage`, '/tools/wiki__search/usage'])
     expect((await get(path, member.session)).status).toBe(403);
