@@ -87,9 +87,12 @@ export function createServerChecks(deps: {
     async testOwn({ orgId, userId }: UserPrincipal, id: string): Promise<TestedServer> {
       countCheck(orgId);
       const server = await findServer(prisma, orgId, id);
-      const subject = server && (await listers.toSubject(server, userId));
-      if (!subject) throw notConnected();
-      return test(server, () => Promise.resolve(subject));
+      if (!server) throw notConnected();
+      return test(server, async () => {
+        const subject = await listers.toSubject(server, userId);
+        if (!subject) throw notConnected();
+        return subject;
+      });
     },
 
     /** Refreshes the pinned catalogue now. @throws AppError 404, 429; 502 REFRESH_FAILED. */

@@ -179,6 +179,8 @@ test('MCP-61 a renewal whose answer is lost asks for another sign-in, once in th
   for (let attempt = 0; attempt < 3; attempt += 1)
     expect(await ada.agent.getText()).toContain('does not accept your account there any more');
   expect((await getConnection(ada, id))?.refusedAt).toEqual(expect.any(String));
+  const tested = await identity.call('POST', `/api/v1/mcp-servers/${id}/my-credential/test`, { token: ada.session });
+  expect(tested.body).toMatchObject({ isUsable: false, fault: 'unauthorized' });
   const { rows } = await identity.db.query(
     `select action from audit_entries where subject_id = $1 and action = 'mcp_credential.refused'`, [ada.id],
   );
@@ -282,7 +284,7 @@ test('MCP-64 an administrator can give the client, which belongs to one authoriz
   expect((await mounts.get(id)).credential.clientId).toBe(null);
 });
 
-test('MCP-64 nothing at an address that the operator does not allow is asked, and no token is pasted', async () => {
+test('MCP-58 nobody signs in at a server that is down, and no token is pasted', async () => {
   const id = await mounts.mount('http://127.0.0.1:9/mcp', { credential: { kind: 'oauth' } });
   const ada = await createPerson('ada');
   const { status, body } = await ada.browser.call('POST', `/api/v1/mcp-servers/${id}/my-credential/sign-in`);

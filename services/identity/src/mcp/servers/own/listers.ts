@@ -14,7 +14,7 @@ interface Lister {
 
 /** Finds with whose credential the tools of a server are listed. */
 export function createListers({ prisma, own }: { readonly prisma: Prisma; readonly own: OwnCredentials }) {
-  /** Returns an account as servers that it is connected to know it; undefined at any other. */
+  /** Returns an account as servers that it is connected to know it; undefined at any other. @throws UpstreamFault. */
   async function toSubject(server: UpstreamServer, userId: string): Promise<Subject | undefined> {
     const credential = isPerAccount(server) ? await own.find(server, userId) : undefined;
     // It lists tools for everybody: the server learns nothing but the credential.
@@ -28,7 +28,7 @@ export function createListers({ prisma, own }: { readonly prisma: Prisma; readon
      * Finds who lists the tools: the platform itself, or where each account has a credential of its own, and no administrator
      * has given one for this, the first of the candidates who is an administrator with one.
      *
-     * @throws UpstreamFault no_credential.
+     * @throws UpstreamFault no_credential; what keeps the administrator's own credential from being used.
      */
     async find(server: UpstreamServer, candidates: readonly string[]): Promise<Lister> {
       const hasOwnSecret = server.credential === 'personal' && server.secretSealed !== null;

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { type CreateHeaders, isPerAccount, type ServerCredential, type Subject } from './credentials.js';
 import { type Allowance, createAllowances } from './allowance.js';
 import type { Connected } from './connection.js';
-import type { UpstreamFault, UpstreamFaultKind } from '../../../base/egress/faults.js';
+import { toUpstreamFault, type UpstreamFault, type UpstreamFaultKind } from '../../../base/egress/faults.js';
 
 /** A server as connections need it. A change of the URL or the credential makes another revision. */
 export interface UpstreamServer extends ServerCredential {
@@ -79,7 +79,8 @@ export function createConnections(deps: {
     connection.connected
       .then(({ client }) => client.close())
       .catch((error: unknown) => {
-        log.debug({ err: error }, 'failed to close the connection to an MCP server');
+        // Without its text, in which a credential can be.
+        log.debug({ err: toUpstreamFault(error) }, 'failed to close the connection to an MCP server');
       });
   };
   const dispose = (connection: Connection): void => {

@@ -4,7 +4,7 @@ import { type Clock, DAY_MS, dependencyUnavailable } from '@platform/service-kit
 import type pg from 'pg';
 import { insertAuditEntry } from '../../../audit/queries.js';
 import { platformActor } from '../../../base/caller/actor.js';
-import type { UpstreamFault } from '../../../base/egress/faults.js';
+import { UpstreamFault } from '../../../base/egress/faults.js';
 import { incrementCount } from '../../../base/rate-limits/queries.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
 import type { Prisma, Transaction } from '../../../resources.js';
@@ -173,10 +173,16 @@ export function createOwnCredentials(deps: {
       });
     },
 
-    /** Finds the credential with which an account lists the tools; undefined without one. */
+    /**
+     * Finds the credential with which an account lists the tools; undefined without one.
+     *
+     * @throws UpstreamFault when the account has to sign in again, or its tokens cannot be renewed now.
+     */
     async find(server: UpstreamServer, accountId: string): Promise<UsableCredential | undefined> {
-      const { credential, hasEnded = false } = await findFresh(server, accountId);
-      return hasEnded ? undefined : credential;
+      const { isOther, credential, hasEnded = false } = await findFresh(server, accountId);
+      if (hasEnded) throw new UpstreamFault('unauthorized', UNAUTHORIZED);
+      if (isOther) throw new UpstreamFault('unreachable');
+      return credential;
     },
 
     async accepted({ id, lastUsedAt, refusedAt }: UsableCredential): Promise<void> {

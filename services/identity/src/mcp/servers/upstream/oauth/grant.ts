@@ -22,13 +22,18 @@ export type Flow = Pick<Grant, 'client' | 'discovery'> & { readonly codeVerifier
 /** Tokens are renewed this long before they expire, or when half of their time is over where that is later. */
 const RENEWED_BEFORE_MS = 60_000;
 
+/** What can be sent in a header: a server that issues anything else would make errors, and what reports them, contain it. */
+const TOKEN_FORM = /^[\x21-\x7e]{1,16384}$/;
+
 export const parseGrant = (json: string): Grant => JSON.parse(json) as Grant;
 
+/** @throws Error for an access token that no request can have. */
 export function createGrant(
   tokens: StoredOAuthTokens,
   { client, discovery }: Pick<Grant, 'client' | 'discovery'>,
   now: number,
 ): Grant {
+  if (!TOKEN_FORM.test(tokens.access_token)) throw new Error('the access token has another form');
   const { expires_in: seconds = 0 } = tokens;
   // Tokens that have expired when they are issued are meant to last.
   if (!(seconds > 0)) return { tokens, client, discovery, expiresAt: null, dueAt: null };
