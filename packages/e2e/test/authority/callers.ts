@@ -302,6 +302,7 @@ export async function createCallers() {
       { path: '/api/v1/mail/records', ids: { id: await find('/api/v1/mail/records') } },
       { path: `${crawls}/endpoints`, ids: { endpointId: endpoint.endpointId } },
       { path: `${crawls}/work`, ids: { runId: ownRun } },
+      { path: `${crawls}/runs`, ids: { runId: ownRun } },
       { path: `${crawls}/{connector}/runs`, ids: { connector: 'chat_1', runId: ownRun } },
       {
         path: `${crawls}/{connector}/hooks`,

@@ -60,6 +60,12 @@ export const findRun = (
   { runId: id, orgId, connector, instance }: RunKey,
 ): Promise<RunHistoryRow | null> => db.run.findFirst({ where: { id, orgId, connector, instance } });
 
+/** Finds a run whose connector is not known. */
+export const findRunById = (
+  db: Prisma,
+  { runId: id, orgId }: Pick<RunKey, 'runId' | 'orgId'>,
+): Promise<RunHistoryRow | null> => db.run.findFirst({ where: { id, orgId } });
+
 /** Returns what the worker of a run logged, in order. */
 export const findRunLog = (db: Prisma, runId: string) =>
   db.runLogLine.findMany({

@@ -146,6 +146,8 @@ describe('bounds of credentials', () => {
     expect(
       (await call('POST', `${path}/finish`, { ...wiki, state: 'completed' }, platform.admin.token)).status,
     ).toBe(200);
+    expect((await call('GET', `/runs/${runId}`)).status).toBe(200);
+    expect((await call('GET', `/runs/${other.body.order.runId}`)).status).toBe(404);
     expect(runIds).toHaveLength(2);
   });
 

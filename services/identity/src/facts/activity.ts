@@ -2,7 +2,7 @@ import { getMember, requireSession } from '@platform/auth';
 import { type AuditEntry, type FactEvent, findEvent, isAuditType, readFacts } from '@platform/events';
 import { type App, AppError, errorResponses } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { findByIds } from '../audit/queries.js';
+import { findAuditNames, findByIds } from '../audit/queries.js';
 import { AuditName } from '../audit/schemas.js';
 import { findNames, toEntry } from '../audit/service.js';
 import { requireAdminRole } from '../base/authority.js';
@@ -79,6 +79,13 @@ const ActivityPage = Type.Object({
 });
 const FoundActivity = Type.Object({ fact: Fact, names });
 const ActivityParams = Type.Object({ id: Type.String({ format: 'uuid' }) });
+const Subject = Type.Object(
+  {
+    id: Type.String({ description: 'Of what it belongs to, such as the connection of an access token.' }),
+    ...AuditName.properties,
+  },
+  { title: 'Subject' },
+);
 
 const listEntries = (facts: readonly FactEvent[]): AuditEntry[] =>
   facts.flatMap(({ type, data }) => (isAuditType(type) ? [data as AuditEntry] : []));
@@ -107,6 +114,21 @@ async function findFact(
 
 const findNamesOf = (prisma: Prisma, orgId: string, facts: readonly FactEvent[]) =>
   findNames(prisma, orgId, listEntries(facts));
+
+/** Finds what an id of the organisation stands for. */
+async function findSubject(resources: Pick<Resources, 'pool' | 'prisma'>, orgId: string, id: string) {
+  const { prisma } = resources;
+  const accessToken = await prisma.oauthAccessToken.findUnique({
+    where: { id },
+    select: { grantId: true, serviceAccountId: true },
+  });
+  // Of another organisation, neither has a name here.
+  const named = accessToken?.grantId ?? accessToken?.serviceAccountId ?? id.toLowerCase();
+  const found = (await findAuditNames(prisma, orgId, [named]))[named];
+  if (found) return { id: named, ...found };
+  const fact = await findFact(resources, orgId, named);
+  return fact && { id: named, kind: 'activity', name: fact.type };
+}
 
 /** Registers the activity of an organisation, for administrators with a session. [AUD-30] */
 export function registerActivity(app: App, resources: Pick<Resources, 'pool' | 'prisma'>): void {
@@ -158,6 +180,32 @@ export function registerActivity(app: App, resources: Pick<Resources, 'pool' | '
           message: 'Nothing with this id happened in the organisation, or it is no longer kept',
         });
       return { fact, names: await findNamesOf(prisma, orgId, [fact]) };
+    },
+  );
+
+  app.get(
+    '/api/v1/activity/subjects/:id',
+    {
+      onRequest,
+      schema: {
+        operationId: 'findSubject',
+        tags: ['Audit'],
+        summary: 'What an id of the organisation stands for',
+        description:
+          'The kinds are those of the audit, and `activity` for what happened. The id of an OAuth access token, its `jti`, stands for its connection.',
+        params: ActivityParams,
+        response: { 200: Type.Object({ subject: Subject }), ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      const subject = await findSubject(resources, getMember(request).orgId, request.params.id);
+      if (!subject)
+        throw new AppError({
+          status: 404,
+          code: 'SUBJECT_NOT_FOUND',
+          message: 'Nothing in the organisation has this id, or it is no longer kept',
+        });
+      return { subject };
     },
   );
 }

@@ -4,6 +4,7 @@ import { waitFor } from '@platform/testing';
 import { auditActions } from '../../src/audit/actions.js';
 import { areas } from '../../src/facts/activity.js';
 import { startIdentity } from '../identity.js';
+import { createApplication, requestToken } from '../oauth/applications.js';
 
 /* AUD-30: the activity of an organisation, for people. */
 
@@ -106,11 +107,43 @@ test('AUD-30 one entry has an address, also when the feed no longer has it, and 
   }
 });
 
+test('AUD-31 says what an id stands for, and nothing of another organisation', async () => {
+  const { id } = await identity.createToken(session, { name: 'whose', scopes: ['user:read'] });
+  const find = (subject: string, token = session) => read(`/subjects/${subject}`, token);
+  expect((await find(id)).body).toEqual({ subject: { id, kind: 'token', name: 'whose' } });
+  expect((await find(id.toUpperCase())).body.subject.id).toBe(id);
+  const entry = (await readAll('agents')).find(({ data }) => data.subjectId === id);
+  expect((await find(entry?.id ?? '')).body.subject).toEqual({
+    id: entry?.id,
+    kind: 'activity',
+    name: 'token.created',
+  });
+  // An access token stands for what it acts for.
+  const created = await createApplication(identity, session);
+  const { clientId, serviceAccount } = created.application;
+  const { body: issued } = await requestToken(identity, { clientId, clientSecret: created.clientSecret });
+  const [, payload = ''] = (issued.access_token as string).split('.');
+  const { jti } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { jti: string };
+  expect((await find(jti)).body.subject).toMatchObject({ id: serviceAccount?.id, kind: 'service_account' });
+  const { session: stranger } = await identity.createOrganisation('boss@subjects.example');
+  for (const [subject, token] of [
+    [id, stranger],
+    [jti, stranger],
+    [entry?.id ?? '', stranger],
+    [randomUUID(), session],
+  ] as const) {
+    // oxfmt-ignore
+    const { status, body } = await find(subject, token);
+    expect([status, body.error.code]).toEqual([404, 'SUBJECT_NOT_FOUND']);
+  }
+});
+
 test('AUD-30 is for administrators in a session', async () => {
   const member = await identity.createMember(session);
   const { accessToken } = await identity.createToken(session, { scopes: ['events:read'] });
   for (const token of [member.session, accessToken])
-    for (const path of ['', `/${randomUUID()}`]) expect((await read(path, token)).status).toBe(403);
+    for (const path of ['', `/${randomUUID()}`, `/subjects/${randomUUID()}`])
+      expect((await read(path, token)).status).toBe(403);
   expect((await read('?after=x')).status).toBe(400);
   expect((await read('?about=nothing')).status).toBe(400);
 });

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { RunKey } from '../../domain/instance-key.js';
 import { getActor } from '../actor.js';
-import { type IsOwner, managers } from '../authority.js';
+import { administrators, checksBounds, type IsOwner, managers, toConnectorFilter } from '../authority.js';
 import {
   type ConnectorParams,
   instanceRoutes,
@@ -122,6 +122,29 @@ function runRoutesOf(
   );
 }
 
+/** A run by its id alone, which logs, events and mails name. [CRAWL-72] */
+function findRunRoute(app: App, service: RunService): void {
+  app.get(
+    '/api/v1/crawlingManager/runs/:runId',
+    {
+      onRequest: administrators(app, 'crawl:read', checksBounds),
+      schema: {
+        operationId: 'findRun',
+        tags,
+        summary: 'One run of any connector, by its id alone',
+        params: Type.Object(runParams),
+        response: { 200: successResponse(RunItem), ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { orgId } = getAccount(request);
+      const data = await service.find({ orgId, runId: request.params.runId }, toConnectorFilter(request));
+      return { success: true as const, message: 'Run retrieved', data };
+    },
+  );
+}
+
 export function runRoutes(app: App, service: RunService, isOwner: IsOwner): void {
+  findRunRoute(app, service);
   for (const routes of instanceRoutes) runRoutesOf(app, service, isOwner, routes);
 }

@@ -7,7 +7,14 @@ import { cancelRun } from '../../db/cancel-run.js';
 import { findEndpoint, findEndpointIds } from '../../db/endpoints.js';
 import type { Prisma } from '../../db/prisma.js';
 import { maybePruneRuns } from '../../db/prune-runs.js';
-import { countRuns, findRun, findRunLog, findRuns, type RunHistoryRow } from '../../db/run-history.js';
+import {
+  countRuns,
+  findRun,
+  findRunById,
+  findRunLog,
+  findRuns,
+  type RunHistoryRow,
+} from '../../db/run-history.js';
 import {
   hasRunInProgress,
   insertRequestedRun,
@@ -19,6 +26,7 @@ import { addCounters, type Counters } from '../../domain/counters.js';
 import type { InstanceKey, RunKey } from '../../domain/instance-key.js';
 import { runInProgress } from '../schedules/errors.js';
 import { runEnded, runNotFound, schedulePaused } from './errors.js';
+import type { ConnectorFilter } from '../authority.js';
 import type { Attempt, RequestedRun, RunDetail, RunItem, RunsQuery } from './schemas.js';
 
 const toRunItem = (run: RunHistoryRow): RunItem => ({
@@ -114,6 +122,13 @@ export function createRunService(deps: {
   }
 
   return {
+    /** Finds a run of any connector that passes the filter. @throws AppError 404. */
+    async find(key: Pick<RunKey, 'runId' | 'orgId'>, canUse: ConnectorFilter): Promise<RunItem> {
+      const run = await findRunById(prisma, key);
+      if (!run || !canUse(run.connector)) throw runNotFound();
+      return toRunItem(run);
+    },
+
     /** Makes a run beside the scheduled ones. @returns undefined without a schedule. @throws AppError 409. */
     async request(
       key: InstanceKey,

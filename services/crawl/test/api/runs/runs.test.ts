@@ -44,7 +44,11 @@ describe('runs', () => {
       maxAttempts: 4,
       event: { eventId: body.data.eventId, payload: { connector: 'files_1' } },
     });
+    // CRAWL-72
+    const byId = await call('GET', `/runs/${runId}`);
+    expect(byId.body.data).toMatchObject({ runId, connector: 'files_1', outcome: 'completed' });
     await runs.platform.db.query('update runs set org_id = gen_random_uuid() where id = $1', [runId]);
+    expect((await call('GET', `/runs/${runId}`)).status).toBe(404);
     for (const path of [`/files_1/runs/${runId}`, `/files_2/runs/${runId}`])
       expect((await call('GET', path)).status).toBe(404);
     expect((await call('POST', `/files_1/runs/${runId}/cancel`)).status).toBe(404);
