@@ -23,6 +23,29 @@ const NEW_PASSWORD = 'a-new-and-longer-passphrase';
 describeWith('chromium', 'the screens of one’s own account', () => {
   const using = useConsole();
 
+  test('UI-52 a browser keeps its theme, and the zone in which it shows times', async () => {
+    const page = await using.open('/account');
+    const ground = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
+    const before = await ground();
+    const choose = async (label: RegExp, option: string): Promise<void> => {
+      await page.getByRole('button', { name: label }).click();
+      await page.getByRole('option', { name: option, exact: true }).click();
+    };
+    await choose(/Theme$/, 'Dark');
+    expect(await ground()).not.toBe(before);
+    await choose(/Times are shown in$/, 'UTC');
+    await page.getByRole('button', { name: /UTC/ }).waitFor();
+    expect(await ground()).not.toBe(before);
+    expect(await findBarriers(page)).toEqual([]);
+    await page.goto(`${using.platform.url}/activity/audit`);
+    await page.getByRole('columnheader', { name: 'When, UTC' }).waitFor();
+    // What somebody else has written there is as nothing.
+    await page.evaluate(`localStorage.setItem('look', '{"theme":[],"zone":')`);
+    await page.reload();
+    await page.getByRole('columnheader', { name: /^When/ }).waitFor();
+    expect(await ground()).toBe(before);
+  });
+
   test('changes the name and the password, which ends all other sessions', async () => {
     const mary = await using.platform.createMember('Mary Member');
     // A session elsewhere

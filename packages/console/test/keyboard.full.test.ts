@@ -132,6 +132,57 @@ describeWith('chromium', 'by keyboard alone', () => {
     await page.getByRole('heading', { level: 1, name: 'Sales handbook' }).waitFor();
   });
 
+  test('UI-51 leads to what an id, a token or another word for a screen means, and sends nothing of a token', async () => {
+    const { call } = using.platform;
+    const fields = { name: 'Whose is this', scopes: ['user:read'] };
+    const { token } = await call<{ token: { id: string; accessToken: string } }>(
+      'POST',
+      '/api/v1/personal-access-tokens',
+      fields,
+    );
+    const ended = { name: 'Ended agent', scopes: ['user:read'] };
+    const { token: revoked } = await call<{ token: { id: string } }>(
+      'POST',
+      '/api/v1/personal-access-tokens',
+      ended,
+    );
+    await call('DELETE', `/api/v1/personal-access-tokens/${revoked.id}`, { reason: 'done' });
+    const page = await using.open('/');
+    using.allowFaults(/404/);
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(`${request.url()} ${request.postData() ?? ''}`));
+    const search = async (words: string) => {
+      await page.keyboard.press('Control+k');
+      const box = page.getByRole('searchbox', { name: 'Search or jump to' });
+      await box.fill(words);
+      return page.getByRole('menuitem');
+    };
+    const leave = async (): Promise<void> => {
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    };
+    await (await search(token.accessToken)).filter({ hasText: 'Whose is this' }).waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await leave();
+    await search(token.accessToken.slice(0, 40));
+    await page.getByText('This is a part of a token').waitFor();
+    await leave();
+    expect(asked.filter((request) => request.includes('eyJ'))).toEqual([]);
+    await (await search(token.id)).filter({ hasText: 'Whose is this' }).click();
+    await page.waitForURL(`**/account/tokens/${token.id}`);
+    await (await search('ended agent')).filter({ hasText: 'Revoked' }).waitFor();
+    await leave();
+    await (await search('webhook')).filter({ hasText: 'Destinations' }).waitFor();
+    await leave();
+    await search('00000000-0000-4000-8000-000000000000');
+    await page.getByText('Nothing that you may see has this id').waitFor();
+    await leave();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    expect(await findBarriers(page, '[role=dialog]')).toEqual([]);
+  });
+
   test('UI-14 shows nothing that was found for fewer letters than are typed', async () => {
     const page = await using.open('/');
     await page.keyboard.press('Control+k');

@@ -16,7 +16,7 @@ const toInitials = (name: string): string =>
     .toUpperCase();
 
 /** Shows who is signed in, with a menu to sign out. */
-export function Person() {
+export function Person({ onShortcuts }: { onShortcuts: () => void }) {
   const me = useMe();
   const navigate = useNavigate();
   const signOut = useAction({
@@ -40,6 +40,8 @@ export function Person() {
       }
       actions={[
         { label: text.screens.account, run: () => void navigate({ to: '/account' }) },
+        { label: text.apiDocs, run: () => location.assign('/docs') },
+        { label: text.shortcuts, run: onShortcuts },
         { label: text.signOut, run: () => signOut.mutate() },
       ]}
     >

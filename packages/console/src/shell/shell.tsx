@@ -8,6 +8,7 @@ import { lazyPart } from '../ui/lazy-part.tsx';
 import { useIsPhone } from '../ui/use-is-phone.ts';
 import { dismissProblem, ReportedProblem } from '../ui/reported-problem.tsx';
 import { JumpButton } from './jump-button.tsx';
+import { useKeys } from './keys.ts';
 import { Navigation } from './navigation.tsx';
 import { Offline } from './offline.tsx';
 import { Person } from './person.tsx';
@@ -16,36 +17,22 @@ import { useKeptFocus } from './use-kept-focus.ts';
 
 const ConfirmSession = lazyPart(async () => (await import('./confirm-session.tsx')).ConfirmSession);
 const Drawer = lazyPart(async () => (await import('./drawer.tsx')).Drawer);
-const Palette = lazyPart(async () => (await import('./palette.tsx')).Palette);
-
-/** Calls back when Ctrl-K, or ⌘K, is pressed anywhere. */
-function usePaletteKey(open: () => void): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
-      // A dialog that is open keeps the keyboard.
-      if (document.querySelector('[role=dialog], [role=alertdialog]')) return;
-      event.preventDefault();
-      open();
-    };
-    window.addEventListener('keydown', onKey);
-    return () => window.removeEventListener('keydown', onKey);
-  }, [open]);
-}
+const Shortcuts = lazyPart(async () => (await import('./shortcuts.tsx')).Shortcuts);
+const Palette = lazyPart(async () => (await import('./palette/palette.tsx')).Palette);
 
 /** Everything around a screen. */
 export function Shell() {
   const main = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
   const lastPath = useRef(pathname);
-  const [opened, setOpened] = useState<'drawer' | 'palette'>();
+  const [opened, setOpened] = useState<'drawer' | 'palette' | 'shortcuts'>();
   const asked = useSyncExternalStore(confirmation.subscribe, confirmation.get);
   const close = (): void => setOpened(undefined);
 
   const isPhone = useIsPhone();
 
   useKeptFocus(main);
-  usePaletteKey(() => setOpened('palette'));
+  useKeys(setOpened);
 
   // Screen readers announce the new page, and the next Tab starts in it.
   useEffect(() => {
@@ -70,19 +57,20 @@ export function Shell() {
           <Button kind="quiet" aria-label={text.jump.label} onPress={() => setOpened('palette')}>
             <SearchIcon />
           </Button>
-          <Person />
+          <Person onShortcuts={() => setOpened('shortcuts')} />
         </header>
       ) : (
         <header className="side">
           <Brand />
           <JumpButton onPress={() => setOpened('palette')} />
           <Navigation />
-          <Person />
+          <Person onShortcuts={() => setOpened('shortcuts')} />
         </header>
       )}
       {asked && <ConfirmSession onSettle={asked.settle} />}
       {opened === 'drawer' && <Drawer onClose={close} />}
       {opened === 'palette' && <Palette onClose={close} />}
+      {opened === 'shortcuts' && <Shortcuts onClose={close} />}
       <main id="main" ref={main} tabIndex={-1}>
         <Offline />
         <SessionEnded />

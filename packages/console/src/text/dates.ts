@@ -1,3 +1,5 @@
+import { shownZone } from '../look.ts';
+
 /*
  * The one place that formats dates. The language of the browser decides how a date is written, in whatever language the texts
  * are; hours count to 24, as in schedules.
@@ -8,7 +10,7 @@ const minute = { ...day, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } 
 const second = { ...minute, second: '2-digit' } as const;
 
 const create = (options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
-  new Intl.DateTimeFormat(undefined, options);
+  new Intl.DateTimeFormat(undefined, { timeZone: shownZone, ...options });
 
 const days = create(day);
 const seconds = create(second);
@@ -20,7 +22,7 @@ export const formatTime = (at: Date): string => seconds.format(at);
 /** With the time zone, for what is compared with what others have seen. */
 export const formatExactTime = (at: Date): string => exact.format(at);
 
-/** Returns the date and time, to the minute, in a zone; in that of the browser by default. */
+/** Returns the date and time, to the minute, in a zone; in the shown one by default. */
 export const formatMinute = (at: Date, timeZone?: string): string =>
   create({ ...minute, ...(timeZone !== undefined && { timeZone }) }).format(at);
 

@@ -1,5 +1,6 @@
 import { LOCALE } from '#text/shared';
 import { useSyncExternalStore } from 'react';
+import { shownZone } from '../look.ts';
 import { formatDay, formatExactTime, formatMinute, formatTime } from '../text/dates.ts';
 
 const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto' });
@@ -68,20 +69,17 @@ export function Time({ at, as = 'ago' }: TimeProps) {
   );
 }
 
-/** The zone in which times are shown. */
-export const ownZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
-
 /** Whether the times of a schedule are shown in another zone than its own. */
-export const isOtherZone = (zone: string | undefined): boolean => zone !== undefined && zone !== ownZone;
+export const isOtherZone = (zone: string | undefined): boolean => zone !== undefined && zone !== shownZone;
 
-/** A point in time of something with a time zone, which is named when it is not the zone of the browser. */
+/** A point in time of something with a time zone, which is named when it is not the shown one. */
 export function ZonedTime({ at, zone }: { at: string; zone: string | undefined }) {
   const date = new Date(at);
   if (zone === undefined || !isOtherZone(zone)) return <Time at={at} as="full" />;
   return (
     <time dateTime={date.toISOString()} title={formatExactTime(date)}>
       {`${formatMinute(date, zone)} ${zone}`}
-      {` · ${formatMinute(date)} ${ownZone}`}
+      {` · ${formatMinute(date)} ${shownZone}`}
     </time>
   );
 }

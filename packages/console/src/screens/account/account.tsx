@@ -5,6 +5,7 @@ import { useMe } from '../../api/me.ts';
 import { Button } from '../../ui/button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { Facts, Page, Section, Setting, Settings } from '../../ui/page.tsx';
+import { Appearance } from './appearance.tsx';
 import { MailLanguage } from './mail-language.tsx';
 import { ProviderConnection } from './provider-connection.tsx';
 import { SecondFactor } from './second-factor.tsx';
@@ -49,6 +50,7 @@ export function Screen() {
           <MailLanguage />
         </Settings>
       </Section>
+      <Appearance />
       <Sessions />
       {open === 'name' && <ChangeName onClose={close} />}
       {open === 'password' && <ChangePassword onClose={close} />}

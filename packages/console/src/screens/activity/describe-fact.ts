@@ -2,6 +2,7 @@ import { activity as t } from '#text/activity';
 import type { IdentitySchemas } from '@platform/clients/types';
 import { toConnectorKey } from '../../ui/connector-name.ts';
 import { describeAction } from '../audit/describe-entry.ts';
+import { findSubjectPlace } from '../../ui/subject-place.ts';
 import { nameOf } from '../audit/names.ts';
 import type { Fact, NamedFact } from './api.ts';
 
@@ -88,15 +89,6 @@ export function describeFact({ fact, names }: NamedFact, nameInstance: NameInsta
   );
 }
 
-const places: Readonly<Record<string, (id: string) => string>> = {
-  member: (id) => `/organisation/members/${id}`,
-  service_account: (id) => `/organisation/service-accounts/${id}`,
-  application: (id) => `/organisation/applications/${encodeURIComponent(id)}`,
-  mcp_server: (id) => `/organisation/mcp-servers/${id}`,
-  group: (id) => `/organisation/groups/${id}`,
-  destination: (id) => `/activity/destinations/${id}`,
-};
-
 /** Returns the page of what a fact is about, where there is one. */
 export function findPlace({ fact: { data }, names }: NamedFact): string | undefined {
   const { mailId, runId, connector, instance, subjectId, detail } = data as Data;
@@ -110,5 +102,5 @@ export function findPlace({ fact: { data }, names }: NamedFact): string | undefi
     return `/crawls/connectors/${key}${typeof runId === 'string' ? `/runs/${runId}` : ''}`;
   }
   if (typeof subjectId !== 'string') return undefined;
-  return places[names[subjectId]?.kind ?? '']?.(subjectId);
+  return findSubjectPlace({ id: subjectId, kind: names[subjectId]?.kind ?? '' });
 }

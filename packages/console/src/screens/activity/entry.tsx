@@ -6,7 +6,6 @@ import type { ReactNode } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { Copyable, CopyId } from '../../ui/copy.tsx';
 import { DetailPage } from '../../ui/detail-page.tsx';
-import { Advanced } from '../../ui/fields.tsx';
 import { Facts } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -45,9 +44,10 @@ export function Screen() {
         {(item) => (
           <>
             <Facts of={[...listFacts(item), [t.id, <CopyId key="id" value={item.fact.id} label={t.id} />]]} />
-            <Advanced label={t.raw}>
+            <details>
+              <summary>{t.raw}</summary>
               <Copyable label={t.raw} value={JSON.stringify(item.fact, undefined, 2)} />
-            </Advanced>
+            </details>
           </>
         )}
       </QueryView>

@@ -1,5 +1,6 @@
 import type { IdentitySchemas } from '@platform/clients/types';
 import { identity, unwrap } from '../../api/client.ts';
+import { look } from '../../look.ts';
 
 export type AuditEntry = IdentitySchemas['schemas']['AuditEntry'];
 export type AuditName = IdentitySchemas['schemas']['AuditName'];
@@ -22,11 +23,13 @@ export interface AuditSearch {
 
 const PAGE_SIZE = 50;
 
-/** The beginning of a day in this browser's zone, some days later. */
+/** The beginning of a day in the zone of the times that are shown, some days later. */
 function toInstant(day: string | undefined, daysLater = 0): string | undefined {
-  const at = new Date(`${day}T00:00`);
+  const isUtc = look.zone === 'utc';
+  const at = new Date(`${day}T00:00${isUtc ? 'Z' : ''}`);
   if (Number.isNaN(at.getTime())) return undefined;
-  at.setDate(at.getDate() + daysLater);
+  if (isUtc) at.setUTCDate(at.getUTCDate() + daysLater);
+  else at.setDate(at.getDate() + daysLater);
   return at.toISOString();
 }
 

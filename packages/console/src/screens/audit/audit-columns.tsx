@@ -1,6 +1,7 @@
 import { audit as t } from '#text/audit';
 import type { DataColumn } from '../../ui/data-table.tsx';
-import { ownZone, Time } from '../../ui/time.tsx';
+import { shownZone } from '../../look.ts';
+import { Time } from '../../ui/time.tsx';
 import type { AuditEntry, AuditName } from './api.ts';
 import { describeAction, describeChanges } from './describe-entry.ts';
 import { nameOf } from './names.ts';
@@ -79,7 +80,7 @@ export const createAuditColumns = (
   },
   {
     id: 'when',
-    label: t.columns.whenIn(ownZone),
+    label: t.columns.whenIn(shownZone),
     isSecondary: true,
     render: ({ entry }) => <Time at={entry.createdAt} as="full" />,
   },

@@ -11,7 +11,8 @@ import { DetailPage } from '../../ui/detail-page.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { DangerZone, Empty, Facts, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
-import { isOtherZone, ownZone, Time, ZonedTime } from '../../ui/time.tsx';
+import { shownZone } from '../../look.ts';
+import { isOtherZone, Time, ZonedTime } from '../../ui/time.tsx';
 import { type Source, sourcesQuery } from '../knowledge/api.ts';
 import { SourceAge } from '../knowledge/source-age.tsx';
 import { type Schedule, schedulesQuery, toKey, useAct } from './api.ts';
@@ -89,7 +90,7 @@ export function Screen() {
         }
       </QueryView>
       <Section title={t.runs.title}>
-        {isOtherZone(zone) && <p className="hint">{t.runs.zone(ownZone, zone ?? '')}</p>}
+        {isOtherZone(zone) && <p className="hint">{t.runs.zone(shownZone, zone ?? '')}</p>}
         <ConnectorRuns connector={connector} runs={runs} empty={empty} />
       </Section>
       {schedule && <Hooks connector={connector} />}

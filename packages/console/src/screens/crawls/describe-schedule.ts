@@ -1,5 +1,5 @@
 import { crawls } from '#text/crawls';
-import { ownZone } from '../../ui/time.tsx';
+import { shownZone } from '../../look.ts';
 import type { ScheduleConfig } from './api.ts';
 
 const t = crawls.words;
@@ -24,7 +24,7 @@ export function describeSchedule(config: ScheduleConfig): string {
     case 'custom':
       return t.custom(config.description ?? config.cronExpression, zone);
     case 'once':
-      return t.once(new Date(config.scheduledTime), ownZone);
+      return t.once(new Date(config.scheduledTime), shownZone);
     default:
       return config satisfies never;
   }

@@ -1,3 +1,4 @@
+import { browserZone } from '../../look.ts';
 import type { Schedule, ScheduleConfig, ScheduleConfigInput } from './api.ts';
 
 /** The state of the editor: every field of every type, so that changing the type loses nothing. */
@@ -21,7 +22,7 @@ const MINUTE_MS = 60_000;
 
 const defaults: Draft = {
   scheduleType: 'daily',
-  timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  timezone: browserZone,
   minute: 0,
   interval: 1,
   hour: 2,

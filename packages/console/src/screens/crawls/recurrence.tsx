@@ -1,7 +1,7 @@
 import { crawls } from '#text/crawls';
 import { scheduleEditor as t } from '#text/schedule-editor';
 import { CheckboxRow, ChoiceGroup, NumberInput, SelectInput, TextInput } from '../../ui/fields.tsx';
-import { ownZone } from '../../ui/time.tsx';
+import { browserZone } from '../../look.ts';
 import { CronWords } from './cron-words.tsx';
 import { type Draft, hasFiveFields } from './draft.ts';
 
@@ -85,7 +85,7 @@ function TypeFields({ draft, onChange }: RecurrenceProps) {
         <TextInput
           name="scheduledTime"
           label={t.once}
-          hint={t.onceHint(ownZone)}
+          hint={t.onceHint(browserZone)}
           type="datetime-local"
           isRequired
           value={draft.localTime}

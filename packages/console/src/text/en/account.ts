@@ -9,6 +9,14 @@ export const account = createTexts({
   version: 'Version of the platform',
   signIn: 'Sign-in',
   mails: 'Mails',
+  appearance: {
+    title: 'Appearance',
+    theme: 'Theme',
+    themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
+    zone: 'Times are shown in',
+    zones: { browser: (zone: string) => `The zone of this browser (${zone})`, utc: () => 'UTC' },
+    hint: 'For this browser alone. Hours count to 24.',
+  },
   fullName: {
     change: 'Change name…',
     dialog: 'Change your name',

@@ -38,6 +38,8 @@ export const text = createTexts({
   notLoaded: 'This could not be loaded',
   skipToContent: 'Skip to the content',
   signOut: 'Sign out',
+  apiDocs: 'API documentation',
+  shortcuts: 'Keyboard shortcuts',
   signedInAs: 'Signed in as',
   actions: 'Actions',
   actionsFor: (name: string) => `Actions for ${name}`,
