@@ -113,6 +113,11 @@ export const placeGroups: readonly PlaceGroup[] = [
             isForAdmins: true,
             load: () => import('./screens/organisation/all-tokens.tsx'),
           },
+          {
+            path: '/organisation/tokens/$tokenId',
+            isForAdmins: true,
+            load: () => import('./screens/tokens/token.tsx'),
+          },
         ],
       },
       {
@@ -120,11 +125,17 @@ export const placeGroups: readonly PlaceGroup[] = [
         icon: AppsIcon,
         screens: [
           { path: '/account/apps', label: text.views.ownApps, load: () => import('./screens/apps/apps.tsx') },
+          { path: '/account/apps/$connectionId', load: () => import('./screens/apps/app.tsx') },
           {
             path: '/organisation/apps',
             label: text.views.allApps,
             isForAdmins: true,
             load: () => import('./screens/apps/all-apps.tsx'),
+          },
+          {
+            path: '/organisation/apps/$connectionId',
+            isForAdmins: true,
+            load: () => import('./screens/apps/app.tsx'),
           },
         ],
       },

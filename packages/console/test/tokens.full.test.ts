@@ -107,8 +107,8 @@ describeWith('chromium', 'the screens of tokens', () => {
     const created = await post(TOKENS, token.accessToken, { name: 'Its helper', scopes: ['pat:read'] });
     const helper = (await created.json()) as Created;
     const page = await using.open(`/account/tokens/${helper.token.id}`);
-    await page.getByText('It has called no tools').waitFor();
-    await page.getByRole('link', { name: 'Open the token' }).click();
+    await page.getByText('It has called nothing yet').waitFor();
+    await page.getByRole('link', { name: 'Robot' }).click();
     await page.getByRole('heading', { name: 'Robot' }).waitFor();
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'whoami', arguments: {} } };
     expect((await post('/mcp', token.accessToken, call)).status).toBe(200);
@@ -135,7 +135,7 @@ describeWith('chromium', 'the screens of tokens', () => {
     await page.getByText('shown this once').waitFor();
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByText('Replaced by').waitFor();
-    await page.getByRole('link', { name: 'Open the token' }).click();
+    await page.getByRole('link', { name: 'Robot' }).click();
     await page.getByRole('button', { name: 'Rotate…' }).waitFor();
     await page.getByText('203.0.113.0/24').waitFor();
     await page.getByText('pat:read', { exact: true }).waitFor({ state: 'detached' });

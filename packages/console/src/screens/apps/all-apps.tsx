@@ -61,6 +61,7 @@ export function Screen() {
       list={list}
       columns={columns}
       getId={({ id }) => id}
+      getHref={({ id }) => `/organisation/apps/${id}`}
       folded={foldOwned}
       empty={
         <Empty

@@ -30,6 +30,7 @@ export function Screen() {
             columns={[clientColumn, ...createUseColumns(setEnding, true)]}
             items={found}
             getId={({ id }) => id}
+            getHref={({ id }) => `/account/apps/${id}`}
             folded={foldOwnApp}
             empty={
               <Empty title={t.emptyTitle} action={<ConnectLink />}>

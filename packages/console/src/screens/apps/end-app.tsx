@@ -6,7 +6,7 @@ import { readText } from '../../ui/read-form.ts';
 import type { ConnectedApp } from './api.ts';
 
 interface EndAppProps {
-  readonly app: ConnectedApp;
+  readonly app: { readonly id: string; readonly client: Pick<ConnectedApp['client'], 'name'> };
   /** For whom it acts, when an administrator ends it; undefined: for oneself. */
   readonly owner?: string;
   onClose(): void;

@@ -117,6 +117,7 @@ export function Screen() {
       list={list}
       columns={columns}
       getId={({ id }) => id}
+      getHref={({ id }) => `/organisation/tokens/${id}`}
       folded={foldOwned}
       {...(state === 'active' && { bulk: [{ label: tokens.revoke, run: setBulk }] })}
       empty={

@@ -70,6 +70,7 @@ export function AccountTokens({ account }: { account: ServiceAccount }) {
         list={list}
         columns={columns}
         getId={({ id }) => id}
+        getHref={({ id }) => `/organisation/tokens/${id}`}
         folded={foldOwn}
         empty={
           state !== 'active' || q !== '' ? (

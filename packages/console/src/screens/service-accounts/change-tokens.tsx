@@ -15,14 +15,21 @@ import { EXPIRIES, type Expiry, ExpiryInput } from '../tokens/expiry-input.tsx';
 import { readRanges } from '../tokens/ranges.ts';
 import { Permissions } from '../tokens/permissions.tsx';
 import { ShownToken } from '../tokens/shown-token.tsx';
+import type { TokenTemplate } from '../tokens/api.ts';
 import type { ServiceAccount } from './api.ts';
 
 interface CreateAccountTokenProps {
-  readonly account: ServiceAccount;
+  readonly account: Pick<ServiceAccount, 'id' | 'role'>;
+  /** What the new token takes the place of. */
+  readonly like?: TokenTemplate;
   onClose(): void;
 }
 
-export function CreateAccountToken({ account: { id: accountId, role }, onClose }: CreateAccountTokenProps) {
+export function CreateAccountToken({
+  account: { id: accountId, role },
+  like,
+  onClose,
+}: CreateAccountTokenProps) {
   const params = { path: { accountId } };
   const groups = useQuery({
     queryKey: ['service-accounts', accountId, 'scopes'],
@@ -61,17 +68,27 @@ export function CreateAccountToken({ account: { id: accountId, role }, onClose }
       show={({ token }) => <ShownToken token={token} onClose={onClose} />}
       onClose={onClose}
     >
-      <TextInput name="name" label={t.name} hint={t.nameHint} isRequired maxLength={100} autoFocus />
+      <TextInput
+        name="name"
+        label={t.name}
+        hint={t.nameHint}
+        isRequired
+        maxLength={100}
+        autoFocus
+        defaultValue={like?.name ?? ''}
+      />
       <QueryView query={groups}>
         {(found) => (
           <>
-            <Permissions groups={forRole(found, role)} />
+            <Permissions groups={forRole(found, role)} scopes={like?.scopes} />
             {role !== 'admin' && <p className="hint">{serviceAccounts.tokens.roleLimit}</p>}
           </>
         )}
       </QueryView>
       <ExpiryInput value={expiry} onChange={setExpiry} />
-      <QueryView query={bounds}>{(choices) => <BoundsInput choices={choices} />}</QueryView>
+      <QueryView query={bounds}>
+        {(choices) => <BoundsInput choices={choices} {...(like?.bounds && { bounds: like.bounds })} />}
+      </QueryView>
       <Advanced label={t.advanced}>
         <TextInput name="allowList" label={tokenText.allowList} hint={tokenText.allowListHint} isLong />
       </Advanced>

@@ -11,6 +11,8 @@ import { DetailPage } from '../../ui/detail-page.tsx';
 import { DangerZone, Facts } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
+import { AgentSections } from '../agents/agent-sections.tsx';
+import { agentQuery } from '../agents/api.ts';
 import { AccountTokens } from './account-tokens.tsx';
 import type { ServiceAccount } from './api.ts';
 
@@ -32,6 +34,7 @@ export function Screen() {
         )
       ).serviceAccount,
   });
+  const agent = useQuery(agentQuery('service_account', accountId));
   const account = query.data;
   return (
     <DetailPage
@@ -44,6 +47,7 @@ export function Screen() {
           <>
             <AccountFacts account={found} />
             <AccountTokens account={found} />
+            <QueryView query={agent}>{(one) => <AgentSections agent={one} />}</QueryView>
           </>
         )}
       </QueryView>

@@ -14,9 +14,16 @@ import { BoundsInput } from './bounds-input.tsx';
 import { EXPIRIES, type Expiry, ExpiryInput } from './expiry-input.tsx';
 import { readRanges } from './ranges.ts';
 import { Permissions } from './permissions.tsx';
+import type { TokenTemplate } from './api.ts';
 import { ShownToken } from './shown-token.tsx';
 
-export function CreateToken({ onClose }: { onClose: () => void }) {
+interface CreateTokenProps {
+  /** What the new token takes the place of. */
+  readonly like?: TokenTemplate;
+  onClose(): void;
+}
+
+export function CreateToken({ like, onClose }: CreateTokenProps) {
   const { role } = useMe();
   const groups = useQuery(scopesQuery);
   const bounds = useQuery({
@@ -48,10 +55,22 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
       show={({ token }) => <ShownToken token={token} onClose={onClose} />}
       onClose={onClose}
     >
-      <TextInput name="name" label={t.name} hint={t.nameHint} isRequired maxLength={100} autoFocus />
-      <QueryView query={groups}>{(found) => <Permissions groups={forRole(found, role)} />}</QueryView>
+      <TextInput
+        name="name"
+        label={t.name}
+        hint={t.nameHint}
+        isRequired
+        maxLength={100}
+        autoFocus
+        defaultValue={like?.name ?? ''}
+      />
+      <QueryView query={groups}>
+        {(found) => <Permissions groups={forRole(found, role)} scopes={like?.scopes} />}
+      </QueryView>
       <ExpiryInput value={expiry} onChange={setExpiry} />
-      <QueryView query={bounds}>{(choices) => <BoundsInput choices={choices} />}</QueryView>
+      <QueryView query={bounds}>
+        {(choices) => <BoundsInput choices={choices} {...(like?.bounds && { bounds: like.bounds })} />}
+      </QueryView>
       <Advanced label={t.advanced}>
         <TextInput name="allowList" label={tokenText.allowList} hint={tokenText.allowListHint} isLong />
       </Advanced>

@@ -15,6 +15,7 @@ export const agents = createTexts({
   created: 'Created the tokens',
   parent: 'Created by',
   replacedBy: 'Replaced by',
+  ids: { token: 'Token id', connection: 'Connection id', service_account: 'Account id' },
   states: {
     active: 'Active',
     expired: 'Expired',
@@ -24,16 +25,12 @@ export const agents = createTexts({
   refusals: {
     title: 'What it was refused',
     times: (count: number) => (count === 1 ? 'once' : `${count} times`),
-    last: 'last',
   },
   calls: {
     title: 'Calls and refusals',
     emptyTitle: 'It has called nothing yet',
     emptyAdvice: 'Its calls of tools, and requests that are refused to it, appear here.',
-    connect: 'Connect an agent',
     columns: { tool: 'Call', outcome: 'Outcome', client: 'Client', at: 'When' },
-    rest: 'REST',
-    request: (id: string) => `Request ${id}`,
     took: (milliseconds: number) => `${milliseconds} ms`,
     details: 'Details of the call',
     requestId: 'Request id',
@@ -45,7 +42,7 @@ export const agents = createTexts({
     at: 'When',
     duration: 'Took',
     unknown: 'Unknown',
-    open: (tool: string) => `Details: ${tool}`,
+    openToken: 'Open the token',
     outcomes: {
       completed: 'Completed',
       denied: 'Denied',
@@ -76,17 +73,14 @@ export const agents = createTexts({
   /** What mends a refusal: a button, or words where there is none. */
   mend: {
     give: (lacks: readonly string[]) => `Give it ${list(lacks)}…`,
-    giveHint:
-      'A token’s permissions never grow: this creates one that has them as well. Put it in the old one’s place.',
     connectAgain: 'Connect it again…',
-    connectAgainHint: 'The client asks for the permission when it connects again; tick it there.',
     widen: 'Create a wider one…',
     openMember: (name: string) => `Open ${name}`,
     openAccount: (name: string) => `Open ${name}`,
     askAdmin: 'An administrator can change your role.',
     askOwner: (name: string) => `${name} can do that on this page.`,
     services: 'Sign in at the server…',
-    edit: 'Allowed addresses…',
+    addresses: 'Compare its allowed addresses with those of the calls below.',
     renew: 'Create a new one…',
     tools: 'Review the tools…',
     wait: 'It may continue after a minute.',

@@ -18,6 +18,7 @@ export const apps = createTexts({
   },
   from: (address: string) => `from ${address}`,
   neverUsed: 'Never used',
+  one: 'Connected app',
   end: 'End the connection…',
   endTitle: (client: string) => `End the connection of ${client}?`,
   endTitleOf: (client: string, owner: string) => `End the connection of ${client} with ${owner}?`,
