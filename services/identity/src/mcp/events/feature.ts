@@ -9,8 +9,10 @@ import { createEventMethods } from './methods.js';
 import { subscriptionRoutes } from './routes.js';
 import { endSubscription, type SubscriptionContext } from './subscriptions.js';
 
-/** A challenge costs up to five seconds of a connection. */
+/** A challenge costs up to five seconds of a connection, and is a request to whoever is behind the URL. */
 const CHALLENGES_PER_MINUTE = 600;
+/** Twice as many as an account can have subscriptions. */
+const CHALLENGES_PER_MINUTE_OF_ACCOUNT = 200;
 
 /**
  * Registers the events for agents.
@@ -27,7 +29,19 @@ export function registerEvents(
 ): { readonly methods: ExtensionMethods; start(endpoint: Pick<ToolEndpoint, 'getCatalogue'>): void } {
   const { deliveryPool: pool, destinations, findCredentials, clock } = deps;
   const message = "Too many subscriptions of this organisation's agents";
-  const ctx = { ...deps, countChallenge: createRequestLimit(CHALLENGES_PER_MINUTE, clock, message) };
+  const countOfOrganisation = createRequestLimit(CHALLENGES_PER_MINUTE, clock, message);
+  const countOfAccount = createRequestLimit(
+    CHALLENGES_PER_MINUTE_OF_ACCOUNT,
+    clock,
+    'Too many subscriptions of this account',
+  );
+  const ctx: SubscriptionContext = {
+    ...deps,
+    countChallenge({ orgId, userId }) {
+      countOfAccount(userId);
+      countOfOrganisation(orgId);
+    },
+  };
   subscriptionRoutes(app, ctx);
   return {
     methods: createEventMethods(ctx),

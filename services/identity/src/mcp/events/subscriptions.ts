@@ -15,7 +15,6 @@ import { v7 as uuidv7 } from 'uuid';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { type Actor, platformActor } from '../../base/caller/actor.js';
 import { parseTargetUrl } from '../../base/egress/target-url.js';
-import type { CountRequest } from '../../base/rate-limits/request-limit.js';
 import type { Destinations } from '../../destinations/feature.js';
 import type { DisableReason } from '../../destinations/outcomes.js';
 import { destinationSecretContext } from '../../destinations/secrets.js';
@@ -64,8 +63,8 @@ export interface SubscriptionContext {
   readonly prisma: Prisma;
   readonly box: SecretBox;
   readonly destinations: Pick<Destinations, 'egress' | 'challenge'>;
-  /** Limits the challenges of an organisation. */
-  readonly countChallenge: CountRequest;
+  /** Limits the challenges of an account, and those of its organisation. @throws AppError 429. */
+  readonly countChallenge: (account: Pick<AccountPrincipal, 'orgId' | 'userId'>) => void;
   readonly clock: Clock;
 }
 
@@ -237,7 +236,7 @@ export async function subscribe(
   }
 
   await assertRoom(prisma, principal, now);
-  ctx.countChallenge(orgId);
+  ctx.countChallenge(principal);
   const fault = await destinations.challenge({ url, subscriptionKey }, key);
   if (fault) throw callbackFailed(fault);
   const id = uuidv7();

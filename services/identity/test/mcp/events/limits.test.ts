@@ -60,6 +60,19 @@ test('EVT-21 simultaneous requests have no room together that each alone would h
   expect(new Set(same.map(({ body }) => body.result?.id)).size).toBeLessThanOrEqual(2);
 }); // oxfmt-ignore
 
+test('EVT-31 an account has 200 receivers challenged in a minute, and leaves the others of its organisation their own', async () => {
+  const receiver = await startEventReceiver();
+  receiver.answerChallengeWith((_challenge, response) => void response.writeHead(404).end());
+  const [one, two] = [await identity.createMember(session, 'admin'), await identity.createMember(session, 'admin')];
+  const [noisy, quiet] = [await createAgent(one.session), await createAgent(two.session)];
+  const codes: unknown[] = [];
+  for (let index = 0; index < 230; index += 1) codes.push((await noisy.subscribe(EVENT, receiver.url)).body.error?.code);
+  expect(codes.filter((code) => code === -32_015).length).toBeLessThan(230);
+  expect(receiver.challenges.length).toBeGreaterThanOrEqual(200);
+  expect(receiver.challenges.length).toBeLessThan(230);
+  expect((await quiet.subscribe(EVENT, receiver.url)).body.error?.code).toBe(-32_015);
+}, 60_000); // oxfmt-ignore
+
 test('EVT-24 without the permission of the operator, a callback is https at a public address', async () => {
   const strict = await startReplica(identity.databaseUrl, WITH_SERVICES);
   try {

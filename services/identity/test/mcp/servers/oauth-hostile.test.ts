@@ -227,6 +227,18 @@ test('MCP-89 neither is one of a renewal, and the tokens before go on until they
   expect(identity.logged().includes('another-token')).toBe(false);
 });
 
+test('MCP-90 an account begins twenty sign-ins in a minute, and other accounts their own', async () => {
+  const id = await mount();
+  const [ada, ben] = [await people.createPerson('ada'), await people.createPerson('ben')];
+  const beginAs = async ({ browser }: typeof ada) =>
+    (await browser.call('POST', `/api/v1/mcp-servers/${id}/my-credential/sign-in`)).status;
+  const statuses: number[] = [];
+  for (let count = 0; count < 30; count += 1) statuses.push(await beginAs(ada));
+  expect(statuses.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => 200));
+  expect(statuses).toContain(429);
+  expect(await beginAs(ben)).toBe(200);
+});
+
 test('MCP-89 what an authorization server says of a fault is in no log and no answer', async () => {
   const id = await mount();
   const ada = await people.createPerson('ada');

@@ -3,6 +3,7 @@ import { toDigest } from '@platform/auth';
 import type { Clock, Logger, SecretBox } from '@platform/service-kit';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { Caller } from '../../../base/caller/actor.js';
+import { createRequestLimit } from '../../../base/rate-limits/request-limit.js';
 import type { Prisma } from '../../../resources.js';
 import { findServer, type ServerRow } from '../queries.js';
 import { ownSecretContext, serverSecretContext, signInContext } from '../upstream/credentials.js';
@@ -27,6 +28,8 @@ export const UPSTREAM_CALLBACK_PATH = '/oauth2/upstream/callback';
 /** The document by which authorization servers know the platform (client id metadata documents). */
 export const CLIENT_DOCUMENT_PATH = '/oauth2/upstream/client.json';
 const LIFETIME_MS = 10 * 60_000;
+/** Each asks somebody else's servers for documents, and may register there. */
+const SIGN_INS_PER_MINUTE = 20;
 /** More than any sign-in needs; a server can describe itself at length. */
 const MAX_FLOW_BYTES = 64 * 1_024;
 
@@ -62,6 +65,7 @@ export function createSignIns(deps: {
   readonly log: Pick<Logger, 'info'>;
 }) {
   const { prisma, box, clock, fetchFn, identity, credentials, revocations, log } = deps;
+  const countSignIn = createRequestLimit(SIGN_INS_PER_MINUTE, clock, 'Too many sign-ins of this account');
 
   const readClient = ({ id, secretSealed }: ServerRow): Flow['client'] | undefined =>
     secretSealed === null
@@ -85,12 +89,13 @@ export function createSignIns(deps: {
      * Begins a sign-in of the caller.
      *
      * @returns the page of the authorization server.
-     * @throws AppError 404; 502 SIGN_IN_FAILED.
+     * @throws AppError 404; 429; 502 SIGN_IN_FAILED.
      */
     async begin({ orgId, userId: accountId, credentialId: sessionId }: Caller, id: string): Promise<string> {
       const [own] = await findOwnServers(prisma, { orgId, accountId, id });
       const server = own && (await findServer(prisma, orgId, id));
       if (server?.credential !== 'oauth') throw serviceNotFound();
+      countSignIn(accountId);
       const { begin } = await loadProtocol();
       const state = randomBytes(32).toString('base64url');
       const client = readClient(server);
