@@ -1,25 +1,22 @@
 import { agents } from '#text/agents';
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { CopyId } from '../../ui/copy.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { ConnectLink } from '../../ui/dialog-button.tsx';
-import { ModalDialog } from '../../ui/dialogs.tsx';
+import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ListView } from '../../ui/list-page.tsx';
-import { Empty, Facts, Section } from '../../ui/page.tsx';
+import { Empty, Section } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
-import { type AgentCall, type AgentKind, getAgentPath, toAgentKey } from './api.ts';
+import { type AgentCall, type AgentKind, toAgentKey } from './api.ts';
 import { describeClient } from './describe-client.ts';
-import { describeRefusal } from './describe-refusal.ts';
+import { describeOutcome, describeRefusal } from './describe-refusal.ts';
+
+const CallDetails = lazyPart(async () => (await import('./call-details.tsx')).CallDetails);
 
 const t = agents.calls;
 const PAGE_SIZE = 20;
-
-const describeOutcome = (outcome: string): string =>
-  t.outcomes[outcome as keyof typeof t.outcomes] ?? outcome;
 
 const Outcome = ({ call: { outcome, reason, lacks } }: { call: AgentCall }) => (
   <span className="stack">
@@ -84,36 +81,3 @@ export function AgentCalls({ kind, id }: { kind: AgentKind; id: string }) {
     </Section>
   );
 }
-
-interface CallDetailsProps {
-  readonly call: AgentCall;
-  readonly of: AgentKind;
-  onClose(): void;
-}
-
-const CallDetails = ({ call, of, onClose }: CallDetailsProps) => (
-  <ModalDialog title={t.details} onClose={onClose}>
-    <Facts
-      of={[
-        [t.columns.tool, <code key="tool">{call.tool}</code>],
-        [t.outcome, describeOutcome(call.outcome)],
-        ...(call.reason === null ? [] : [[t.reason, describeRefusal(call.reason, call.lacks)] as const]),
-        [t.at, <Time key="at" at={call.createdAt} as="exact" />],
-        [t.requestId, <CopyId key="request" value={call.requestId} label={t.requestId} />],
-        [t.address, call.address ?? t.unknown],
-        [t.client, call.client ?? t.unknown],
-        [t.duration, t.took(call.durationMs)],
-        ...(of === 'service_account' && call.credential.kind === 'pat'
-          ? [
-              [
-                t.token,
-                <Link key="token" to={getAgentPath('token', call.credential.id)}>
-                  {t.openToken}
-                </Link>,
-              ] as const,
-            ]
-          : []),
-      ]}
-    />
-  </ModalDialog>
-);

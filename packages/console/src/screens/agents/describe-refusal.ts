@@ -9,3 +9,9 @@ export function describeRefusal(reason: string, lacks: readonly string[]): strin
   const words = t[reason as keyof typeof t];
   return typeof words === 'string' ? words : reason;
 }
+
+/** Names the outcome of a call. */
+export function describeOutcome(outcome: string): string {
+  const words = agents.calls.outcomes;
+  return words[outcome as keyof typeof words] ?? outcome;
+}
