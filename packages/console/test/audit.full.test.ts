@@ -101,6 +101,21 @@ describeWith('chromium', 'the activity, the audit log, and where events are sent
     ]);
   });
 
+  test('UI-53 is printed with the times at which it happened, whatever the screen says of them', async () => {
+    const page = await using.open('/activity');
+    const time = page.locator('time').first();
+    await time.waitFor();
+    expect(await time.textContent()).toMatch(/ago|now/);
+    const print = (media: 'print' | null) => page.emulateMedia({ media });
+    const shown = `((time) => [getComputedStyle(time).fontSize, getComputedStyle(time, '::after').content])(document.querySelector('main time'))`;
+    expect(await page.evaluate<string[]>(shown)).toEqual([expect.not.stringMatching(/^0px$/), 'none']);
+    await print('print');
+    const [size, printed] = await page.evaluate<string[]>(shown);
+    await print(null);
+    expect(size).toBe('0px');
+    expect(printed).toMatch(/\d{4}.*\d\d:\d\d:\d\d/);
+  });
+
   test('AUD-6 a webhook is added, tested, and shows what was sent to it, which can be sent again', async () => {
     const page = await using.open('/activity/destinations');
     await page.getByText('Events are sent nowhere').waitFor();

@@ -1,19 +1,9 @@
 import { describeWith, type Page } from '@platform/testing';
 import { startWikiServer } from '../screenshots/wiki-server.mjs';
-import { findBarriersInLooks, useConsole, waitForContent } from './console.js';
+import { findBarriersInLooks, getLayoutShift, useConsole, waitForContent } from './console.js';
 
 const CRAWLS = '/api/v1/crawlingManager';
 const SERVERS = '/api/v1/mcp-servers';
-
-/** Measures how far what is shown has moved since the page was opened (Cumulative Layout Shift). */
-const getLayoutShift = (page: Page): Promise<number> =>
-  page.evaluate<number>(`new Promise((resolve) => {
-    let sum = 0;
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) if (!entry.hadRecentInput) sum += entry.value;
-    }).observe({ type: 'layout-shift', buffered: true });
-    setTimeout(() => resolve(sum), 200);
-  })`);
 
 describeWith('chromium', 'the knowledge of an organisation', () => {
   const using = useConsole();

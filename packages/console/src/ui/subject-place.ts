@@ -7,12 +7,13 @@ export interface Subject {
 const places: Readonly<Record<string, (id: string) => string>> = {
   activity: (id) => `/activity/${id}`,
   application: (id) => `/organisation/applications/${encodeURIComponent(id)}`,
-  connected_app: () => '/organisation/apps',
+  connected_app: (id) => `/organisation/apps/${id}`,
   destination: (id) => `/activity/destinations/${id}`,
   group: (id) => `/organisation/groups/${id}`,
   mcp_server: (id) => `/organisation/mcp-servers/${id}`,
   member: (id) => `/organisation/members/${id}`,
   service_account: (id) => `/organisation/service-accounts/${id}`,
+  token: (id) => `/organisation/tokens/${id}`,
 };
 
 /** Returns the page of what an id stands for; undefined for what has none. */

@@ -135,14 +135,13 @@ const nameIn = (path: string, ids: Resource['ids']): string =>
   path.replaceAll(/\{(\w+)\}/g, (_all, parameter: string) => ids[parameter] as string);
 
 /**
- * Each organisation has its own connectors, instances and tools of these names, or the name of a public server; and a hook is
+ * Each organisation has its own connectors and instances of these names, or the name of a public server; and a hook is
  * rung without saying whose it is.
  */
 const namesOwn = ({ id, path }: Operation): boolean =>
   id === 'ringHook' ||
   id === 'saveInstance' ||
   id === 'removeInstance' ||
-  id === 'getToolUsage' ||
   id === 'getRegistryServer' ||
   (path.includes('{connector}') && !/\{runId\}|\{hookId\}|\{instance\}$/.test(path));
 

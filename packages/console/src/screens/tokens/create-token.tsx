@@ -64,16 +64,30 @@ export function CreateToken({ like, onClose }: CreateTokenProps) {
         autoFocus
         defaultValue={like?.name ?? ''}
       />
+      {/* One after the other, so that nothing is shown that moves when the rest is there. */}
       <QueryView query={groups}>
-        {(found) => <Permissions groups={forRole(found, role)} scopes={like?.scopes} />}
+        {(found) => (
+          <>
+            <Permissions groups={forRole(found, role)} scopes={like?.scopes} />
+            <ExpiryInput value={expiry} onChange={setExpiry} />
+            <QueryView query={bounds}>
+              {(choices) => (
+                <>
+                  <BoundsInput choices={choices} {...(like?.bounds && { bounds: like.bounds })} />
+                  <Advanced label={t.advanced}>
+                    <TextInput
+                      name="allowList"
+                      label={tokenText.allowList}
+                      hint={tokenText.allowListHint}
+                      isLong
+                    />
+                  </Advanced>
+                </>
+              )}
+            </QueryView>
+          </>
+        )}
       </QueryView>
-      <ExpiryInput value={expiry} onChange={setExpiry} />
-      <QueryView query={bounds}>
-        {(choices) => <BoundsInput choices={choices} {...(like?.bounds && { bounds: like.bounds })} />}
-      </QueryView>
-      <Advanced label={t.advanced}>
-        <TextInput name="allowList" label={tokenText.allowList} hint={tokenText.allowListHint} isLong />
-      </Advanced>
     </SecretDialog>
   );
 }

@@ -110,12 +110,11 @@ function toTokenTarget(token: FoundToken, myId: string): Target {
   const isOwn = token.userId === undefined || token.userId === myId;
   const isRevoked = token.state === 'revoked';
   const details = [...(isOwn ? [] : [token.ownerFullName ?? '']), ...(isRevoked ? [t.revoked] : [])];
-  const search = new URLSearchParams({ q: token.name, ...(isRevoked && { state: 'revoked' }) });
   return {
     id: token.id,
     label: token.name,
     ...(details.length > 0 && { detail: details.join(' · ') }),
     icon: KeyIcon,
-    to: isOwn ? `/account/tokens/${token.id}` : `/organisation/tokens?${search.toString()}`,
+    to: `/${isOwn ? 'account' : 'organisation'}/tokens/${token.id}`,
   };
 }
