@@ -1,4 +1,4 @@
-import { describeWith, type Page } from '@platform/testing';
+import { describeWith } from '@platform/testing';
 import { startWikiServer } from '../screenshots/wiki-server.mjs';
 import { findBarriersInLooks, getLayoutShift, useConsole, waitForContent } from './console.js';
 
