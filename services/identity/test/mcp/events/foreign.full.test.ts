@@ -1,12 +1,14 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createMCPClient, experimental_createMCPEventWebhook as createMCPEventWebhook } from '@ai-sdk/mcp';
+import { findFreePort } from '@platform/embedded';
 import { describeWith, ensurePythonMcp, waitFor } from '@platform/testing';
 import { ALLOW_RECEIVERS, type Received } from '../../destinations/receiver.js';
 import { startIdentity } from '../../identity.js';
@@ -110,6 +112,39 @@ test('EVT-15, EVT-20 the AI SDK lists, subscribes, receives, refreshes and unsub
     await receiver.close();
   }
 }, 120_000); // oxfmt-ignore
+
+test('EVT-32 the receiver of the page about events for agents works as it is written', async () => {
+  const page = await readFile(
+    new URL('../../../../../docs/connect/agent-events.md', import.meta.url),
+    'utf8',
+  );
+  const [, program = ''] = /```js\n(.*?)```/s.exec(page) ?? [];
+  const env = { ...process.env, PLATFORM_URL: identity.url, TOKEN: accessToken };
+  const port = await findFreePort();
+  // A program from the standard input finds its packages from the working directory.
+  const cwd = fileURLToPath(new URL('../../..', import.meta.url));
+  const receiver = spawn(process.execPath, ['--input-type=module', '-'], {
+    cwd,
+    env,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let printed = '';
+  receiver.stdout.on('data', (part) => (printed += String(part)));
+  receiver.stdin.end(program.replaceAll('9000', String(port)));
+  try {
+    await waitFor(() => printed.includes('refreshBefore'), { what: 'the subscription', patienceMs: 30_000 });
+    await crawl.endRun(identity.orgId, 'wiki_1');
+    await waitFor(() => printed.includes(EVENT) && printed.includes("connector: 'wiki_1'"), {
+      what: 'the event',
+      patienceMs: 30_000,
+    });
+    expect(printed).toContain(EVENT);
+  } finally {
+    const exited = once(receiver, 'exit');
+    receiver.kill();
+    await exited;
+  }
+}, 90_000);
 
 /** The names of what a request has, as far as the protocol prescribes them. */
 const toForm = ({ headers, body }: Received) => ({
