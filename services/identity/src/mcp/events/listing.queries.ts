@@ -20,15 +20,16 @@ export interface ListedRow {
 }
 
 /* A subscription whose credential has ended is none any more, whether or not it was deleted. */
-const live = `
+const withCredential = `
   from fact_destinations d
     left join personal_access_tokens t on d.credential_kind = 'pat' and t.id = d.credential_id and t.status = 'active'
     left join (oauth_grants g join oauth_clients c on c.id = g.client_id)
       on d.credential_kind = 'oauth' and g.id = d.credential_id and g.revoked_at is null
     left join users u on u.id = d.owner_id and u.removed_at is null
     left join service_accounts a on a.id = d.owner_id and a.removed_at is null
-  where d.org_id = $1 and d.form = 'subscription' and d.ends_at > $2 and coalesce(t.id, g.id) is not null
-    and coalesce(u.id, a.id) is not null`;
+  where d.org_id = $1 and d.form = 'subscription'`;
+const hasCredential = 'coalesce(t.id, g.id) is not null and coalesce(u.id, a.id) is not null';
+const live = `${withCredential} and d.ends_at > $2 and ${hasCredential}`;
 
 const fields = `
   select d.id, d.event, d.arguments, d.url, d.credential_kind as "credentialKind", coalesce(t.name, c.name) as "credentialName",
@@ -75,4 +76,17 @@ export async function findAll(
     values: [orgId, now, count, offset, beforeId ?? LAST_ID],
   });
   return isFromEnd ? rows.toReversed() : rows;
+}
+
+/** Finds the subscriptions of an organisation whose credential has ended, and which no event has ended yet. */
+export async function findEnded(
+  db: pg.Pool,
+  orgId: string,
+): Promise<(Pick<ListedRow, 'id' | 'event' | 'arguments' | 'url'> & { readonly orgId: string })[]> {
+  const { rows } = await db.query({
+    name: 'ended_event_subscriptions',
+    text: `select d.id, d.org_id as "orgId", d.event, d.arguments, d.url ${withCredential} and not (${hasCredential})`,
+    values: [orgId],
+  });
+  return rows;
 }

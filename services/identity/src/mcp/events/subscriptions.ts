@@ -19,6 +19,7 @@ import type { Destinations } from '../../destinations/feature.js';
 import type { DisableReason } from '../../destinations/outcomes.js';
 import { destinationSecretContext } from '../../destinations/secrets.js';
 import { lockOrganisation } from '../../members/organisation/queries.js';
+import { RpcFault } from '../endpoint/rpc-message.js';
 import type { Prisma, Transaction } from '../../resources.js';
 import {
   callbackFailed,
@@ -29,6 +30,7 @@ import {
   unsupported,
 } from './errors.js';
 import type { EventArguments, EventType } from './event-types.js';
+import { findEnded } from './listing.queries.js';
 import {
   countSubscriptions,
   deleteSubscription,
@@ -235,7 +237,7 @@ export async function subscribe(
     return { ...answer, cursor: encodeCursor(ownPlace), truncated: false };
   }
 
-  await assertRoom(prisma, principal, now);
+  await makeRoom(ctx, principal, now);
   ctx.countChallenge(principal);
   const fault = await destinations.challenge({ url, subscriptionKey }, key);
   if (fault) throw callbackFailed(fault);
@@ -289,6 +291,18 @@ async function remove(
     await insertAuditEntry(tx, { ...entry, action: 'event_subscription.ended' });
     return true;
   });
+}
+
+/** Ends what no credential stands for any more, where there is no room otherwise. @throws RpcFault -32013. */
+async function makeRoom(ctx: SubscriptionContext, principal: AccountPrincipal, now: Date): Promise<void> {
+  try {
+    await assertRoom(ctx.prisma, principal, now);
+  } catch (error) {
+    if (!(error instanceof RpcFault)) throw error;
+    for (const ended of await findEnded(ctx.pool, principal.orgId))
+      await remove(ctx, ended, { actor: platformActor, reason: 'unauthorized' });
+    await assertRoom(ctx.prisma, principal, now);
+  }
 }
 
 /** Ends the subscription of the same credential with the same URL, event and arguments. @throws RpcFault -32011. */

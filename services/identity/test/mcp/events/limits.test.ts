@@ -20,14 +20,17 @@ afterEach(async () => {
 });
 afterAll(() => identity.close());
 
-/** Adds subscriptions of another account, as there are of no account that signs in. */
+const crowd = await identity.createMember(session, 'admin');
+const { id: crowdToken } = await identity.createToken(crowd.session, { scopes: ['crawl:read'] });
+
+/** Adds subscriptions of another account, more than an account can have. */
 const addOthers = (count: number) =>
   db.query(
     `insert into fact_destinations (id, org_id, form, url, description, types, secret_sealed, position, served_at, created_at,
        subscription_key, owner_id, credential_kind, credential_id, event, arguments, ends_at)
      select gen_random_uuid(), $1, 'subscription', 'https://other.example/', '', '{}', '', 0, now(), now(), 'other-' || number,
-       gen_random_uuid(), 'pat', gen_random_uuid(), 'crawl.failing', '{}', now() + interval '1 day' from generate_series(1, $2) number`,
-    [orgId, count],
+       $3, 'pat', $4, 'crawl.failing', '{}', now() + interval '1 day' from generate_series(1, $2) number`,
+    [orgId, count, crowd.id, crowdToken],
   );
 
 test('EVT-21 an account has 100 subscriptions at most, and an organisation 1,000; refreshing one is always possible', async () => {
@@ -45,6 +48,22 @@ test('EVT-21 an account has 100 subscriptions at most, and an organisation 1,000
   await addOthers(899);
   expect((await other.subscribe(EVENT, `${receiver.url}/more`)).body.error).toMatchObject({ code: -32_013, data: { max: 1_000 } });
   expect(receiver.challenges).toHaveLength(101);
+}, 60_000); // oxfmt-ignore
+
+test('EVT-21 subscriptions of a token that has ended take no room from its account', async () => {
+  const receiver = await startEventReceiver();
+  const person = await identity.createMember(session, 'admin');
+  const { id, accessToken } = await identity.createToken(person.session, { scopes: ['crawl:read'] });
+  const before = createSubscriber(identity, accessToken);
+  for (let index = 0; index < 100; index += 1) await before.follow(EVENT, receiver.url, { args: { instance: `i${index}` } });
+  const after = await createAgent(person.session);
+  expect((await after.subscribe(EVENT, receiver.url)).body.error).toMatchObject({ code: -32_013 });
+  await identity.call('DELETE', `/api/v1/personal-access-tokens/${id}`, { token: person.session });
+  expect((await after.subscribe(EVENT, receiver.url)).body.error).toBeUndefined();
+  const { rowCount } = await db.query(
+    `select from audit_entries where action = 'event_subscription.ended' and reason = 'unauthorized' and org_id = $1`, [orgId],
+  );
+  expect(rowCount).toBe(100);
 }, 60_000); // oxfmt-ignore
 
 test('EVT-21 simultaneous requests have no room together that each alone would have', async () => {
