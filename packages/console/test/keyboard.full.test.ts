@@ -170,7 +170,7 @@ describeWith('chromium', 'by keyboard alone', () => {
     await leave();
     expect(asked.filter((request) => request.includes('eyJ'))).toEqual([]);
     await (await search(token.id)).filter({ hasText: 'Whose is this' }).click();
-    await page.waitForURL(`**/account/tokens/${token.id}`);
+    await page.waitForURL(`**/organisation/tokens/${token.id}`);
     await (await search('ended agent')).filter({ hasText: 'Revoked' }).waitFor();
     await leave();
     await (await search('webhook')).filter({ hasText: 'Destinations' }).waitFor();

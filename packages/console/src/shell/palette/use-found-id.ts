@@ -49,25 +49,35 @@ const findMail: Find = async (id, signal) => {
   return { id, label: t.mail, icon: MailIcon, to: `/mails/${id}` };
 };
 
-/** Asks every service that may know the id. @throws what the last of them threw, unless it knows none. */
-async function findAny(finds: readonly Find[], id: string, signal: AbortSignal): Promise<readonly Target[]> {
-  const answers = await Promise.allSettled(finds.map((find) => find(id, signal)));
-  const targets = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-  const failed = answers.find(
-    ({ status, reason }: { status: string; reason?: unknown }) =>
-      status === 'rejected' && !(reason instanceof Problem && reason.status === 404),
-  );
-  if (targets.length === 0 && failed?.status === 'rejected') throw failed.reason;
-  return targets.filter(({ id: one }, index) => targets.findIndex((other) => other.id === one) === index);
+const isUnknown = (error: unknown): boolean => error instanceof Problem && error.status === 404;
+
+/** Asks one after the other until one knows the id. @returns nothing when none does. */
+async function findFirst(
+  finds: readonly Find[],
+  id: string,
+  signal: AbortSignal,
+): Promise<readonly Target[]> {
+  for (const find of finds) {
+    try {
+      return [await find(id, signal)];
+    } catch (error) {
+      if (!isUnknown(error)) throw error;
+    }
+  }
+  return [];
 }
 
-/** Looks up what an id stands for, whatever it is; one's own tokens first. */
+/** What administrators look up is most often an account or a token, and then a run. */
+const ofAdministrators = [findSubject, findRun, findMail];
+const ofMembers = [findOwnToken];
+
+/** Looks up what an id stands for, whatever it is. */
 export function useFoundId(id: string | undefined): Found {
   const { role } = useMe();
-  const finds = role === 'admin' ? [findOwnToken, findSubject, findRun, findMail] : [findOwnToken];
+  const finds = role === 'admin' ? ofAdministrators : ofMembers;
   const query = useQuery({
     queryKey: ['jump', 'id', id],
-    queryFn: ({ signal }) => findAny(finds, id ?? '', signal),
+    queryFn: ({ signal }) => findFirst(finds, id ?? '', signal),
     enabled: id !== undefined,
     retry: false,
   });
