@@ -45,6 +45,7 @@ export const apps = createTexts({
       'my_token.revoked': 'Own token revoked',
       'my_app.expiring': 'Own app expires soon',
       'my_app.disconnected': 'Own app disconnected',
+      'my_mail.failed': 'Own mail did not arrive',
     },
     instance: (instance: string) => `instance ${instance}`,
     minFailures: (count: number) => `after ${count} failures`,

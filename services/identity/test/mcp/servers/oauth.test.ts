@@ -86,6 +86,10 @@ test('MCP-59 an answer counts once, and in the session that began the sign-in al
   expect(await comeBack(ada, answer)).toBe(`/account/services/${id}?signIn=connected`);
   expect(await comeBack(ada, answer)).toBe('/account/services?signIn=expired');
   // Nor does one that comes too late, or after the server was changed.
+  const tooLate = await upstream.authorize(await begin(ada, id));
+  identity.advance(601_000);
+  expect(await comeBack(ada, tooLate)).toBe('/account/services?signIn=expired');
+  await ada.browser.signIn(ada);
   const late = await upstream.authorize(await begin(ada, id));
   await mounts.call('PATCH', `/${id}`, { credential: { kind: 'oauth' } });
   expect(await comeBack(ada, late)).toBe(`/account/services/${id}?signIn=failed`);
