@@ -1062,6 +1062,7 @@ create table mcp_sign_ins (
   expires_at timestamptz(3) not null
 );
 create index mcp_sign_ins_expiry on mcp_sign_ins (expires_at);
+create index mcp_sign_ins_of_account on mcp_sign_ins (account_id, server_id);
 
 -- How old is what a connector has crawled, by the facts that crawl reports: results of mounted servers say it.
 create table crawl_ages (

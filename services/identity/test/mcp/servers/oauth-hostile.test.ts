@@ -227,6 +227,25 @@ test('MCP-89 neither is one of a renewal, and the tokens before go on until they
   expect(identity.logged().includes('another-token')).toBe(false);
 });
 
+test('MCP-91 a client that an authorization server has forgotten is registered again with the next sign-in', async () => {
+  const id = await mount();
+  const ada = await people.createPerson('ada');
+  const countRegistrations = () => liar.state.seen.filter((path) => path === '/register').length;
+  for (const _ of [1, 2]) await people.signIn(ada, id, liar);
+  expect(countRegistrations()).toBe(1);
+  // The browser does not come back from a page that says that the client is unknown.
+  await people.begin(ada, id);
+  await people.signIn(ada, id, liar);
+  expect(countRegistrations()).toBe(2);
+  await people.signIn(ada, id, liar);
+  expect(countRegistrations()).toBe(2);
+  liar.lies['/token'] = (response) => toJson(response, { error: 'invalid_client' }, 401);
+  expect(await people.signIn(ada, id, liar)).toContain('signIn=failed');
+  delete liar.lies['/token'];
+  expect(await people.signIn(ada, id, liar)).toContain('signIn=connected');
+  expect(countRegistrations()).toBe(3);
+});
+
 test('MCP-90 an account begins twenty sign-ins in a minute, and other accounts their own', async () => {
   const id = await mount();
   const [ada, ben] = [await people.createPerson('ada'), await people.createPerson('ben')];

@@ -37,18 +37,31 @@ async function findTokens(person: { readonly id: string }, id: string) {
   );
   return parseGrant(box.open(rows[0]?.sealed ?? '', ownSecretContext(id, person.id))).tokens;
 }
+const closing: (() => Promise<unknown>)[] = [];
+const stop = async (): Promise<void> => {
+  for (const close of closing.splice(0)) await close();
+};
 const toDigest = (token: string) => createHash('sha256').update(token).digest('hex');
 
 describeWith('python-mcp', 'servers of Python at which people sign in', () => {
-  test.each(['fastmcp', 'sdk'])('MCP-86 people sign in at a server of %s, call it as themselves, and leave', async (kind) => {
+  test.each(['fastmcp', 'sdk'])('MCP-86, MCP-91 people sign in at a server of %s, call it as themselves, leave, and come back after it has forgotten all', async (kind) => {
     const port = await findFreePort();
     const program = join(import.meta.dirname, 'fixtures/python-oauth-server.py');
-    const server = spawn(await ensurePythonMcp(), [program, kind, String(port)], { stdio: 'ignore' });
+    const python = await ensurePythonMcp();
     const url = `http://127.0.0.1:${port}/mcp`;
+    const start = async () => {
+      const server = spawn(python, [program, kind, String(port)], { stdio: 'ignore' });
+      closing.push(async () => {
+        const exited = once(server, 'exit');
+        server.kill('SIGKILL');
+        await exited;
+      });
+      await waitFor(async () => (await fetch(url)).status === 401, { what: 'the server', patienceMs: 30_000 });
+    };
     const refuses = async (token: string) =>
       (await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${token}` } })).status === 401;
     try {
-      await waitFor(async () => (await fetch(url)).status === 401, { what: 'the server', patienceMs: 30_000 });
+      await start();
       const id = await people.mount(url, authorization, { approve: { whoami: 'kb:read' } });
       const [ada, ben] = [await people.createPerson('ada'), await people.createPerson('ben')];
       const see = (person: typeof ada) => person.agent.getText('wiki__whoami', {});
@@ -71,10 +84,17 @@ describeWith('python-mcp', 'servers of Python at which people sign in', () => {
       await waitFor(() => refuses(renewed.access_token), { what: 'the revocation', patienceMs: 30_000 });
       expect(await see(ada)).toContain('have not connected yet');
       expect(await see(ben)).toBe(toDigest((await findTokens(ben, id)).access_token));
+
+      // It has forgotten all clients and tokens when it starts again, and shows browsers a page that says so.
+      await stop();
+      await start();
+      expect(await see(ben)).toContain('does not accept your account there any more');
+      await ben.browser.signIn(ben);
+      await expect(people.signIn(ben, id, authorization)).rejects.toThrow('400');
+      await people.signIn(ben, id, authorization);
+      expect(await see(ben)).toBe(toDigest((await findTokens(ben, id)).access_token));
     } finally {
-      const exited = once(server, 'exit');
-      server.kill('SIGKILL');
-      await exited;
+      await stop();
     }
   }, 120_000);
 }); // oxfmt-ignore

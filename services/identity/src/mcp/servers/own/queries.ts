@@ -64,6 +64,12 @@ export interface NewSignIn {
 export const insertSignIn = (db: Client, signIn: NewSignIn): Promise<unknown> =>
   db.mcpSignIn.create({ data: signIn, select: { stateHash: true } });
 
+/** Ends the sign-ins of an account at a server from which its browser has not come back. @returns whether there were any. */
+export const endOpenSignIns = async (
+  db: Client,
+  of: Pick<NewSignIn, 'serverId' | 'accountId'>,
+): Promise<boolean> => (await db.mcpSignIn.deleteMany({ where: of })).count > 0;
+
 /** Uses a sign-in up that this session has begun; of concurrent calls exactly one succeeds. */
 export async function consumeSignIn(
   db: Client,
@@ -85,6 +91,16 @@ export const storeClient = (
   secretSealed: string,
 ): Promise<unknown> =>
   db.mcpServer.updateMany({ where: { id, revision, credential: 'oauth' }, data: { secretSealed } });
+
+/** Forgets the client that the platform has registered, so that the next sign-in registers another one. */
+export const forgetClient = (
+  db: Client,
+  { id, revision }: Pick<ServerRow, 'id' | 'revision'>,
+): Promise<unknown> =>
+  db.mcpServer.updateMany({
+    where: { id, revision, credential: 'oauth', clientId: null },
+    data: { secretSealed: null },
+  });
 
 /** Finds what is sealed for an account. */
 export const findSealedOf = async (

@@ -12,13 +12,22 @@ import { type Flow, parseGrant } from '../upstream/oauth/grant.js';
 import type { ClientIdentity } from '../upstream/oauth/protocol.js';
 import type { Revocations } from '../upstream/oauth/revocations.job.js';
 import { serviceNotFound, signInFailed } from './errors.js';
-import { consumeSignIn, findOwnServers, findSealedOf, insertSignIn, storeClient } from './queries.js';
+import {
+  consumeSignIn,
+  endOpenSignIns,
+  findOwnServers,
+  findSealedOf,
+  forgetClient,
+  insertSignIn,
+  storeClient,
+} from './queries.js';
 import type { OwnCredentialService } from './service.js';
 
 /*
  * A member signs in at a server:
  *
- *   begun      the flow is stored sealed, for this session alone, and the browser goes to the authorization server
+ *   begun      the flow is stored sealed, for this session alone, and the browser goes to the authorization server; another
+ *              one of the account at the server ends it
  *   returned   the flow is used up by the first answer with its state, and the code is exchanged
  *   connected  the tokens are stored, unless the server is reached in another way by now
  */
@@ -98,7 +107,9 @@ export function createSignIns(deps: {
       countSignIn(accountId);
       const { begin } = await loadProtocol();
       const state = randomBytes(32).toString('base64url');
-      const client = readClient(server);
+      // A browser that has not come back may have been told that the authorization server no longer knows the client.
+      const isAbandoned = await endOpenSignIns(prisma, { serverId: id, accountId });
+      const client = isAbandoned && server.clientId === null ? undefined : readClient(server);
       const scopes = [server.clientScope, ...(await findScopes(id, accountId))];
       const signIn = { identity, serverUrl: server.url, fetchFn };
       const { url, flow } = await begin(signIn, { state, client, scopes }).catch((error: unknown) => {
@@ -144,7 +155,7 @@ export function createSignIns(deps: {
       if (server?.revision !== revision) return { outcome: 'failed', serverId };
       if (code === undefined) return { outcome: 'refused', serverId };
       const flow = JSON.parse(box.open(found.flowSealed, signInContext(stateHash))) as Flow;
-      const { complete } = await loadProtocol();
+      const { complete, isClientUnknown } = await loadProtocol();
       try {
         const grant = await complete({ identity, fetchFn }, flow, { code, iss, now });
         const isStored = await credentials.storeSignedIn(caller, server, JSON.stringify(grant));
@@ -152,6 +163,7 @@ export function createSignIns(deps: {
         return { outcome: isStored ? 'connected' : 'failed', serverId };
       } catch (error) {
         report(error, serverId, 'failed to complete a sign-in at an MCP server');
+        if (isClientUnknown(error)) await forgetClient(prisma, server);
         return { outcome: 'failed', serverId };
       }
     },

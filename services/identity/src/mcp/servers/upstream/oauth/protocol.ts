@@ -166,6 +166,11 @@ const ended: ReadonlySet<string> = new Set([
   OAuthErrorCode.UnauthorizedClient,
 ]);
 
+/** Whether an authorization server no longer knows the client. */
+export const isClientUnknown = (error: unknown): boolean =>
+  error instanceof OAuthError &&
+  (error.code === OAuthErrorCode.InvalidClient || error.code === OAuthErrorCode.UnauthorizedClient);
+
 const TOO_MANY_REQUESTS = 429;
 /** The errors that say nothing of the account that asked. */
 const unavailable: ReadonlySet<string> = new Set([
