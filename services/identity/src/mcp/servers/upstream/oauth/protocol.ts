@@ -159,17 +159,16 @@ export async function complete(
   return createGrant({ ...tokens, issuer: metadata?.issuer ?? authorizationServerUrl }, flow, now);
 }
 
-/** The errors after which a refresh token is of no use any more. */
-const ended: ReadonlySet<string> = new Set([
-  OAuthErrorCode.InvalidGrant,
+const clientUnknown: ReadonlySet<string> = new Set([
   OAuthErrorCode.InvalidClient,
   OAuthErrorCode.UnauthorizedClient,
 ]);
-
 /** Whether an authorization server no longer knows the client. */
 export const isClientUnknown = (error: unknown): boolean =>
-  error instanceof OAuthError &&
-  (error.code === OAuthErrorCode.InvalidClient || error.code === OAuthErrorCode.UnauthorizedClient);
+  error instanceof OAuthError && clientUnknown.has(error.code);
+
+/** The errors after which a refresh token is of no use any more. */
+const ended: ReadonlySet<string> = new Set([...clientUnknown, OAuthErrorCode.InvalidGrant]);
 
 const TOO_MANY_REQUESTS = 429;
 /** The errors that say nothing of the account that asked. */
