@@ -148,6 +148,11 @@ describeWith('chromium', 'the screens of the organisation', () => {
     const ida = await createMember('Ida Rhodes');
     await call('POST', '/api/v1/personal-access-tokens', { name: 'Notes agent', scopes: ['user:read'] }, ida);
     const { group } = await call<{ group: { id: string } }>('POST', '/api/v1/groups', { name: 'Calendar' });
+    const found = await call<{ data: { id: string }[] }>('GET', '/api/v1/users?q=Ida');
+    const setRole = (role: string) => call('PATCH', `/api/v1/users/${found.data[0]?.id}`, { role });
+    await setRole('admin');
+    await call('POST', '/api/v1/service-accounts', { name: 'Nightly backup' }, ida);
+    await setRole('member');
     const { data } = await call<{ data: { id: string }[] }>('GET', '/api/v1/users?q=Ida');
     await call('PUT', `/api/v1/groups/${group.id}/members/${data[0]?.id}`);
     const page = await using.open('/organisation/members');
@@ -155,6 +160,8 @@ describeWith('chromium', 'the screens of the organisation', () => {
     await page.getByRole('heading', { level: 1, name: 'Ida Rhodes' }).waitFor();
     await page.getByText('Notes agent').waitFor();
     await page.getByRole('link', { name: 'Calendar' }).waitFor();
+    await page.getByText('One service account that they have set up keeps working:').waitFor();
+    await page.getByRole('link', { name: 'Nightly backup' }).waitFor();
     await page.getByRole('heading', { name: 'Tools of MCP servers that they can use' }).waitFor();
     expect(await page.getByRole('link', { name: 'What they did' }).getAttribute('href')).toContain('actor=');
     expect(await findBarriersInThemes(page, 'main')).toEqual([]);

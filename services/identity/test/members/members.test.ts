@@ -342,9 +342,32 @@ test('API-19: what ends with a removal is listed by name: sessions, tokens, conn
         totalIsMinimum: false,
         names: ['documents.changed → agent.example.com'],
       },
+      serviceAccounts: { total: 0, totalIsMinimum: false, accounts: [] },
     },
   ]);
   expect((await describe(member.id, member.session)).status).toBe(403);
+  // What an administrator sets up is the organisation's, and keeps working.
+  const admin = await identity.createMember(session, 'admin');
+  const send = async (at: string, fields: object) =>
+    (await identity.call('POST', at, { token: admin.session, body: fields })).body;
+  const { serviceAccount } = await send('/api/v1/service-accounts', { name: 'Backup' });
+  await send('/api/v1/oauth-applications', {
+    name: 'Reports',
+    grantTypes: ['client_credentials'],
+    scopes: ['user:read'],
+  });
+  const gone = await send('/api/v1/service-accounts', { name: 'Gone' });
+  await identity.call('DELETE', `/api/v1/service-accounts/${gone.serviceAccount.id}`, {
+    token: admin.session,
+  });
+  expect((await describe(admin.id)).body.removal.serviceAccounts).toEqual({
+    total: 2,
+    totalIsMinimum: false,
+    accounts: [
+      { id: serviceAccount.id, name: 'Backup' },
+      { id: expect.any(String), name: 'Reports' },
+    ],
+  });
   const other = await identity.createOrganisation('removal@example.com');
   expect((await describe(member.id, other.session)).status).toBe(404);
   await remove(member.id);

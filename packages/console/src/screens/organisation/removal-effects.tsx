@@ -2,6 +2,7 @@ import { members as t } from '#text/members';
 import { text } from '#text/shared';
 import type { IdentitySchemas } from '@platform/clients/types';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { identity, unwrap } from '../../api/client.ts';
 import { QueryView } from '../../ui/query-view.tsx';
 
@@ -16,7 +17,7 @@ export function RemovalEffects({ memberId: id }: { memberId: string }) {
   });
   return (
     <QueryView query={query}>
-      {({ sessions, tokens, apps, passkeys, services, subscriptions }) => (
+      {({ sessions, tokens, apps, passkeys, services, subscriptions, serviceAccounts }) => (
         <ul className="reasons">
           <li>{t.sessionsEnd(sessions)}</li>
           <Ended of={apps} words={t.appsEnd} />
@@ -24,14 +25,17 @@ export function RemovalEffects({ memberId: id }: { memberId: string }) {
           <Ended of={passkeys} words={t.passkeysEnd} />
           <Ended of={services} words={t.servicesEnd} />
           <Ended of={subscriptions} words={t.subscriptionsEnd} />
+          {serviceAccounts.total > 0 && <Kept of={serviceAccounts} />}
         </ul>
       )}
     </QueryView>
   );
 }
 
+type Removal = IdentitySchemas['schemas']['MemberRemoval'];
+
 interface EndedProps {
-  readonly of: IdentitySchemas['schemas']['MemberRemoval']['tokens'];
+  readonly of: Removal['tokens'];
   words(count: number, isMore: boolean): string;
 }
 
@@ -47,5 +51,20 @@ const Ended = ({ of: { total, totalIsMinimum, names }, words }: EndedProps) => (
         {total > names.length && text.andMore(total - names.length)}
       </small>
     )}
+  </li>
+);
+
+/** The service accounts that somebody has set up: they are the organisation's. */
+const Kept = ({ of: { total, totalIsMinimum, accounts } }: { of: Removal['serviceAccounts'] }) => (
+  <li>
+    {t.serviceAccountsStay(total, totalIsMinimum)}
+    <small className="stack">
+      {accounts.map(({ id, name }) => (
+        <Link key={id} to="/organisation/service-accounts/$accountId" params={{ accountId: id }}>
+          {name}
+        </Link>
+      ))}
+      {total > accounts.length && text.andMore(total - accounts.length)}
+    </small>
   </li>
 );

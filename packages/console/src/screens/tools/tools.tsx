@@ -68,7 +68,13 @@ const Calls = ({ calls, failures }: Pick<OrganisationTool, 'calls' | 'failures'>
 const columns: readonly DataColumn<OrganisationTool>[] = [
   { id: 'name', label: t.columns.name, render: Name },
   { id: 'effects', label: t.columns.effects, isSecondary: true, render: Effects },
-  { id: 'who', label: t.columns.who, isSecondary: true, render: (tool) => <Callers tool={tool} /> },
+  {
+    id: 'who',
+    label: t.columns.who,
+    isFreeText: true,
+    isSecondary: true,
+    render: (tool) => <Callers tool={tool} />,
+  },
   { id: 'calls', label: t.columns.calls, isSecondary: true, render: Calls },
 ];
 

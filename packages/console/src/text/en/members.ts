@@ -7,7 +7,7 @@ export const members = createTexts({
     groups: 'Groups',
     lastSeen: 'Last seen',
     id: 'Member id',
-    stops: 'What acts for them, and stops when they are removed',
+    stops: 'What stops when they are removed, and what does not',
     tokens: 'Their tokens',
     audit: 'What they did',
     endSessions: 'They have to sign in again. Tokens and connected apps keep working.',
@@ -77,6 +77,10 @@ export const members = createTexts({
     if (count === 1) return 'One kind of event is no longer sent:';
     return `${count}${isMore ? ' or more' : ''} kinds of events are no longer sent:`;
   },
+  serviceAccountsStay: (count: number, isMore: boolean) =>
+    count === 1
+      ? 'One service account that they have set up keeps working:'
+      : `${count}${isMore ? ' or more' : ''} service accounts that they have set up keep working:`,
   cancelInvitation: 'Cancel the invitation…',
   filter: 'Search by name or address',
   noMatch: 'No member matches',

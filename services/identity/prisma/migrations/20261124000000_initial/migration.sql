@@ -56,9 +56,12 @@ create table service_accounts (
   role role not null,
   created_at timestamptz(3) not null,
   last_used_at timestamptz(3),
-  removed_at timestamptz(3)
+  removed_at timestamptz(3),
+  -- The administrator who has set it up; null where the platform's command line did.
+  created_by uuid references users
 );
 create index service_accounts_of_org on service_accounts (org_id, id) where removed_at is null;
+create index service_accounts_set_up on service_accounts (created_by) where removed_at is null and created_by is not null;
 
 -- Groups of members and service accounts. `name_key` is the name in one spelling, computed by the service: PostgreSQL's
 -- lower() depends on the collation of the database.

@@ -67,3 +67,12 @@ export async function findOwned(db: Prisma, userId: string, now: Date): Promise<
     subscriptions: subscriptions.map(({ event, url }) => `${event} → ${new URL(url).host}`),
   };
 }
+
+/** Finds the service accounts that the member has set up, those of applications included: one more than are counted at most. */
+export const findAccountsSetUpBy = (db: Prisma, userId: string): Promise<{ id: string; name: string }[]> =>
+  db.serviceAccount.findMany({
+    ...page,
+    where: { createdBy: userId, removedAt: null },
+    select: { id: true, name: true },
+    orderBy: { name: 'asc' },
+  });

@@ -5,7 +5,13 @@ import { requireAdminRole } from '../../base/authority.js';
 import type { Prisma } from '../../resources.js';
 import { userNotFound } from './errors.js';
 import { findMember } from './queries.js';
-import { countOpenSessions, findOwned, MAX_COUNTED, MAX_NAMED } from './removal.queries.js';
+import {
+  countOpenSessions,
+  findAccountsSetUpBy,
+  findOwned,
+  MAX_COUNTED,
+  MAX_NAMED,
+} from './removal.queries.js';
 
 /* What ends when a member is removed (API-19). */
 
@@ -23,6 +29,16 @@ const Removal = Type.Object(
     passkeys: Ended,
     services: Ended,
     subscriptions: Ended,
+    serviceAccounts: Type.Object(
+      {
+        total: Ended.properties.total,
+        totalIsMinimum: Ended.properties.totalIsMinimum,
+        accounts: Type.Array(Type.Object({ id: Type.String({ format: 'uuid' }), name: Type.String() }), {
+          description: `The first ${MAX_NAMED} by name.`,
+        }),
+      },
+      { description: 'The service accounts that the member has set up. They keep working.' },
+    ),
   },
   { title: 'MemberRemoval' },
 );
@@ -55,6 +71,7 @@ export function removalRoute(
       if (!(await findMember(prisma, getAccount(request).orgId, id))) throw userNotFound();
       const now = new Date(clock());
       const owned = await findOwned(prisma, id, now);
+      const accounts = await findAccountsSetUpBy(prisma, id);
       return {
         removal: {
           sessions: await countOpenSessions(prisma, id, now),
@@ -63,6 +80,11 @@ export function removalRoute(
           passkeys: toEnded(owned.passkeys),
           services: toEnded(owned.services),
           subscriptions: toEnded(owned.subscriptions),
+          serviceAccounts: {
+            total: Math.min(accounts.length, MAX_COUNTED),
+            totalIsMinimum: accounts.length > MAX_COUNTED,
+            accounts: accounts.slice(0, MAX_NAMED),
+          },
         },
       };
     },

@@ -104,7 +104,7 @@ export interface NewApplication {
   readonly authMethod: string;
   readonly jwks: object | null;
   readonly bounds: Bounds | null;
-  readonly serviceAccount: { readonly id: string; readonly role: Role } | null;
+  readonly serviceAccount: { readonly id: string; readonly role: Role; readonly createdBy: string } | null;
   readonly createdAt: Date;
 }
 

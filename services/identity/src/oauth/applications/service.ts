@@ -88,7 +88,7 @@ export function createApplicationService(deps: ApplicationDeps) {
         const id = uuidv7();
         const { orgId } = caller;
         const serviceAccount = shape.grantTypes.includes('client_credentials')
-          ? { id: uuidv7(), role }
+          ? { id: uuidv7(), role, createdBy: caller.userId }
           : null;
         await insertApplication(tx, {
           ...rest,

@@ -101,7 +101,14 @@ export const createAccount = (
   { name, role = 'member' }: CreateAccountBody,
 ): Promise<Account> =>
   changeIn(ctx, caller, 'service_account.created', async (tx, createdAt) => {
-    const account = { id: uuidv7(), orgId: caller.orgId, name: name.trim(), role, createdAt };
+    const account = {
+      id: uuidv7(),
+      orgId: caller.orgId,
+      name: name.trim(),
+      role,
+      createdAt,
+      createdBy: caller.userId,
+    };
     const row = await insertAccount(tx, account);
     return { row, changes: findChanges(undefined, row, auditFields) };
   });

@@ -60,6 +60,8 @@ export interface NewAccount {
   readonly name: string;
   readonly role: Role;
   readonly createdAt: Date;
+  /** The administrator who sets it up. */
+  readonly createdBy: string;
 }
 
 export const insertAccount = (db: Transaction, account: NewAccount): Promise<AccountRow> =>
