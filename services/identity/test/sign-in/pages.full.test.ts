@@ -172,8 +172,13 @@ describeWith('chromium', 'the sign-in pages in a browser', () => {
   });
 
   describe('with a passkey', () => {
+    /** The device of the tests answers at once when the browser offers its passkeys in the field of the address. */
+    const offerNone = () =>
+      page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = async () => false');
+
     /** Gives the browser a device that verifies its user. */
-    async function addDevice(isUserVerified = true) {
+    async function addDevice({ isUserVerified = true, isOffered = false } = {}) {
+      if (!isOffered) await offerNone();
       const cdp = await page.context().newCDPSession(page);
       await cdp.send('WebAuthn.enable');
       const device = { protocol: 'ctap2', transport: 'internal', hasResidentKey: true } as const;
@@ -219,6 +224,32 @@ describeWith('chromium', 'the sign-in pages in a browser', () => {
       expect(await page.getByRole('listitem').count()).toBe(0);
     });
 
+    test('AUTH-65 a person signs in with a passkey alone: by the button, and by what the browser fills in', async () => {
+      const { email } = await platform.createUser();
+      const device = await addDevice({ isOffered: true });
+      await addFirst(email);
+      await page.context().clearCookies();
+      await open('/sign-in?returnTo=%2Fapi%2Fv1%2Fusers%2Fme');
+      await arriveAt('/api/v1/users/me');
+      await page.context().clearCookies();
+      await offerNone();
+      await open('/sign-in?returnTo=%2Fapi%2Fv1%2Fusers%2Fme');
+      await heading('Sign in');
+      expect(await page.getByLabel('E-mail address').getAttribute('autocomplete')).toBe('username webauthn');
+      await press('Sign in with a passkey');
+      await arriveAt('/api/v1/users/me');
+
+      await page.context().clearCookies();
+      await device.remove();
+      await addDevice({ isUserVerified: false });
+      await open('/sign-in');
+      await press('Sign in with a passkey');
+      await alert('No passkey was used. Try again, or use your password.');
+      expect(await listCookies()).not.toContain('platform_session');
+      await signIn(email, '/api/v1/users/me');
+      await heading('Enter the second factor');
+    });
+
     test('AUTH-36 where a second factor is required, a person sets a passkey up while signing in', async () => {
       const { identity } = platform;
       const { session: boss } = await identity.createOrganisation('owner@pages.example');
@@ -252,7 +283,7 @@ describeWith('chromium', 'the sign-in pages in a browser', () => {
       await page.context().clearCookies();
       await signIn(email, SECURITY);
       await device.remove();
-      await addDevice(false);
+      await addDevice({ isUserVerified: false });
       await press('Use a passkey');
       await alert('No passkey was used.');
       await page.getByLabel('Recovery code').fill('0000-0000-0000-0000');

@@ -1,5 +1,6 @@
 import { Html, html } from '../page-kit/html.js';
 import type { Page } from '../page-kit/page.js';
+import { passkeyField, passkeySignInScript } from './passkey-forms.js';
 import { SIGN_IN_PATH, SIGN_OUT_PATH, toSignInPath } from './paths.js';
 
 /** The common content of all forms, with the fault of the last attempt. */
@@ -16,13 +17,13 @@ const showFault = ({ fault }: Pick<FormState, 'fault'>): Html => html`<p role="a
 const hidden = ({ token, returnTo }: FormState): Html =>
   html`${token}<input type="hidden" name="returnTo" value="${returnTo}" />`;
 
-const emailField = ({ email = '' }: FormState): Html =>
+const emailField = ({ email = '' }: FormState, autocomplete = 'username'): Html =>
   html`<label for="email">E-mail address</label>
     <input
       id="email"
       name="email"
       type="email"
-      autocomplete="username"
+      autocomplete="${autocomplete}"
       maxlength="254"
       required
       value="${email}"
@@ -35,14 +36,17 @@ const link = (page: string, { returnTo }: FormState, text: string): Html =>
 export const CODE_PATH = `${SIGN_IN_PATH}/code`;
 export const FORGOT_PATH = `${SIGN_IN_PATH}/forgot-password`;
 export const PROVIDER_PATH = `${SIGN_IN_PATH}/provider`;
+/** Takes what a passkey has signed that signs in alone. */
+export const PASSKEY_PATH = `${SIGN_IN_PATH}/passkey`;
 /** Confirms the session of the browser with a fresh sign-in at the provider. */
 export const CONFIRM_WITH_PROVIDER_PATH = `${PROVIDER_PATH}/confirm`;
 
-export const signInPage = (state: FormState): Page => ({
+/** @param passkey - the options of a passkey that signs in alone; without them there is no way to. */
+export const signInPage = (state: FormState, passkey?: object): Page => ({
   title: 'Sign in',
   body: html`${showFault(state)}
     <form method="post" action="${SIGN_IN_PATH}">
-      ${hidden(state)} ${emailField(state)}
+      ${hidden(state)} ${emailField(state, passkey === undefined ? 'username' : 'username webauthn')}
       <label for="password">Password</label>
       <input
         id="password"
@@ -54,10 +58,24 @@ export const signInPage = (state: FormState): Page => ({
       />
       <button class="wide">Sign in</button>
     </form>
+    ${
+      passkey !== undefined &&
+      html`<form
+        method="post"
+        action="${PASSKEY_PATH}"
+        hidden
+        data-passkey-alone="${JSON.stringify(passkey)}"
+      >
+        ${hidden(state)}${passkeyField}
+        <p class="or">or</p>
+        <button class="wide plain">Sign in with a passkey</button>
+      </form>`
+    }
     <p class="links">
       ${link(CODE_PATH, state, 'E-mail me a code')} ${link(FORGOT_PATH, state, 'Forgot the password?')}
       ${link(PROVIDER_PATH, state, 'Sign in with your organisation')}
     </p>`,
+  ...(passkey !== undefined && { script: passkeySignInScript }),
 });
 
 export const requestCodePage = (state: FormState): Page => ({

@@ -40,6 +40,40 @@ for (const note of document.querySelectorAll('[data-no-passkeys]')) {
 }
 `;
 
+/*
+ * The form with `data-passkey-alone` is sent with what any passkey of the device has signed: by its button, or when one is chosen
+ * among what the browser fills into the field of the address. It is hidden until the script finds that the browser has passkeys.
+ */
+export const passkeySignInScript = `
+const { PublicKeyCredential: api } = window;
+const form = document.querySelector('form[data-passkey-alone]');
+const fault = document.querySelector('[role=alert]');
+let waiting;
+const ask = async (how) => {
+  const publicKey = api.parseRequestOptionsFromJSON(JSON.parse(form.dataset.passkeyAlone));
+  form.elements.passkey.value = JSON.stringify(await navigator.credentials.get({ publicKey, ...how }));
+  form.submit();
+};
+const offer = async () => {
+  if (!(await api.isConditionalMediationAvailable?.())) return;
+  waiting = new AbortController();
+  await ask({ mediation: 'conditional', signal: waiting.signal }).catch(() => undefined);
+};
+if (typeof api?.parseRequestOptionsFromJSON === 'function') {
+  form.hidden = false;
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    fault.textContent = '';
+    waiting?.abort();
+    await ask({}).catch(() => {
+      fault.textContent = 'No passkey was used. Try again, or use your password.';
+      offer();
+    });
+  });
+  offer();
+}
+`;
+
 /** The attribute and the field of a form that a passkey completes. */
 export const toPasskeyAttribute = (request: PasskeyRequest): Html =>
   html` data-passkey="${JSON.stringify(request)}"`;

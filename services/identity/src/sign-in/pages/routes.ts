@@ -11,7 +11,13 @@ import { secondFactorRoutes } from './second-factor-routes.js';
 import { securityRoutes } from './security-routes.js';
 import type { SecurityDeps } from './security-visits.js';
 import { setUpRoutes } from './set-up-routes.js';
-import { codeRoutes, forgotPasswordRoutes, passwordRoutes, type SignInPageDeps } from './sign-in-routes.js';
+import {
+  codeRoutes,
+  forgotPasswordRoutes,
+  passkeyRoutes,
+  passwordRoutes,
+  type SignInPageDeps,
+} from './sign-in-routes.js';
 
 function signOutRoutes(app: App, sessions: SessionService): void {
   const schema = { hide: true };
@@ -31,6 +37,7 @@ function signOutRoutes(app: App, sessions: SessionService): void {
 export function signInPageRoutes(app: App, deps: SignInPageDeps & SecurityDeps): void {
   registerPages(app, (scope) => {
     passwordRoutes(scope, deps);
+    passkeyRoutes(scope, deps);
     codeRoutes(scope, deps);
     forgotPasswordRoutes(scope, deps);
     linkRoutes(scope, deps);

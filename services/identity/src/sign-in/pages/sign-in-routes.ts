@@ -6,6 +6,8 @@ import { getClient } from '../../base/caller/client.js';
 import { readBrowserSecret } from '../known-devices/browser-cookie.js';
 import { requireFormToken } from '../page-kit/form-token.js';
 import { type Page, sendPage } from '../page-kit/page.js';
+import { passkeyRefused } from '../passkeys/errors.js';
+import { PasskeyAssertion } from '../passkeys/schemas.js';
 import type { SignInSteps } from '../second-factor/sign-in.js';
 import type { LoginBody } from '../sessions/schemas.js';
 import type { SessionService } from '../sessions/service.js';
@@ -16,11 +18,14 @@ import {
   enterCodePage,
   FORGOT_PATH,
   forgotPasswordPage,
+  PASSKEY_PATH,
   requestCodePage,
   resetRequestedPage,
   signInPage,
 } from './pages.js';
+import { readPasskey } from './passkey-forms.js';
 import { readReturnTo, SIGN_IN_PATH } from './paths.js';
+import { PasskeyText } from './pending-visits.js';
 
 export interface SignInPageDeps {
   readonly sessions: SessionService;
@@ -40,6 +45,7 @@ const PageQuery = Type.Object({
 const Text = (maxLength: number) => Type.String({ maxLength });
 const AddressForm = Type.Object({ returnTo: Text(4_096), email: Text(254) });
 const PasswordForm = Type.Object({ ...AddressForm.properties, password: Text(256) });
+const PasskeyForm = Type.Object({ returnTo: Text(4_096), passkey: PasskeyText });
 const CodeForm = Type.Object({ ...AddressForm.properties, otp: Type.Optional(Text(6)) });
 
 /** Names the organisation on the page that answers a form with an address. */
@@ -78,7 +84,8 @@ export function passwordRoutes(app: App, deps: SignInPageDeps): void {
     const { returnTo, prompt } = request.query;
     if (prompt !== 'login' && (await app.findBrowserSession(request)))
       return reply.redirect(readReturnTo(returnTo), 303);
-    return sendPage(reply, signInPage(getFormState(request, reply, { returnTo })));
+    const state = getFormState(request, reply, { returnTo });
+    return sendPage(reply, signInPage(state, deps.signInSteps.askAnyPasskey()));
   });
   app.post(
     SIGN_IN_PATH,
@@ -89,8 +96,29 @@ export function passwordRoutes(app: App, deps: SignInPageDeps): void {
       return signIn(request, reply, deps, {
         credentials: { email, password },
         returnTo: state.returnTo,
-        toPage: (fault) => signInPage({ ...state, fault }),
+        toPage: (fault) => signInPage({ ...state, fault }, deps.signInSteps.askAnyPasskey()),
       });
+    },
+  );
+}
+
+/** Signs in with a passkey alone. */
+export function passkeyRoutes(app: App, { sessions, signInSteps }: SignInPageDeps): void {
+  app.post(
+    PASSKEY_PATH,
+    { preHandler: requireFormToken, schema: { hide, body: PasskeyForm } },
+    async (request, reply) => {
+      const state = getFormState(request, reply, request.body);
+      let outcome: SignInOutcome;
+      try {
+        const assertion = readPasskey(PasskeyAssertion, request.body.passkey);
+        if (!assertion) throw passkeyRefused();
+        outcome = await signInSteps.signInWithPasskey(assertion, getClient(request));
+      } catch (error) {
+        const toPage = (fault: string) => signInPage({ ...state, fault }, signInSteps.askAnyPasskey());
+        return showAgain(reply, error, toPage);
+      }
+      return continueSignIn(request, reply, sessions, outcome, state.returnTo);
     },
   );
 }

@@ -10,8 +10,8 @@ import type { PasskeyAssertion, PasskeyRegistration } from './schemas.js';
 
 /*
  * The two ceremonies of WebAuthn (https://www.w3.org/TR/webauthn-3/): setting a passkey up (§7.1) and using it (§7.2).
- * A passkey comes after the password here, so that the presence of the person is enough; where the device can verify the
- * person, browsers ask for it.
+ * Where a passkey comes after the password, the presence of the person is enough; where the device can verify the person,
+ * browsers ask for it. A passkey that signs in alone counts for both factors, so that the device has to verify the person.
  */
 
 /** Loads the library with the first passkey: it reads certificates of all kinds, which takes 20 MB of memory. */
@@ -73,6 +73,18 @@ export async function createUseOptions(
 }
 
 /**
+ * Returns the options of a passkey that signs in alone: any that the device has stored for this site (a discoverable credential,
+ * WebAuthn §6.2). They are written here, so that opening the page of the sign-in loads no library.
+ */
+export const createSignInOptions = ({ id: rpId }: RelyingParty, challenge: string): object => ({
+  challenge,
+  rpId,
+  timeout: TIMEOUT_MS,
+  userVerification: 'required',
+  allowCredentials: [],
+});
+
+/**
  * Nobody asks for a statement about the authenticator, and browsers send none, or one signed with the passkey's own key.
  * Certificates are refused before anything parses them or follows the addresses in them.
  */
@@ -116,18 +128,25 @@ export async function verifyUse(
   { id: expectedRPID, origin: expectedOrigin }: RelyingParty,
   assertion: PasskeyAssertion,
   passkey: StoredPasskey,
-  expected: { readonly challenge: string; readonly userId: string },
+  expected: {
+    readonly challenge: string;
+    readonly userId: string;
+    /** Whether the passkey signs in alone: it then names the account, and its device has verified the person. */
+    readonly isAlone?: boolean;
+  },
 ): Promise<bigint | undefined> {
   const { isoBase64URL, verifyAuthenticationResponse } = await loadLibrary();
   const { userHandle } = assertion.response;
-  if (userHandle && userHandle !== isoBase64URL.fromBuffer(toUserHandle(expected.userId))) return undefined;
+  const { isAlone = false } = expected;
+  if ((isAlone || userHandle) && userHandle !== isoBase64URL.fromBuffer(toUserHandle(expected.userId)))
+    return undefined;
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response: assertion as unknown as AuthenticationResponseJSON,
       expectedChallenge: expected.challenge,
       expectedOrigin,
       expectedRPID,
-      requireUserVerification: false,
+      requireUserVerification: isAlone,
       // The caller compares the counters: a decrease is audited, unlike other faults.
       credential: { id: passkey.credentialId, publicKey: passkey.publicKey, counter: 0 },
     });

@@ -1,5 +1,6 @@
 import { generateToken } from '../../mails/one-time-secrets/secret.js';
 import type { Prisma, Transaction } from '../../resources.js';
+import { USED } from './sign-in-challenges.js';
 
 /*
  * A challenge is what a passkey signs. Each is random, belongs to one session or sign-in under way, lasts ten minutes, and
@@ -48,6 +49,6 @@ export async function consumeChallenge(
   return rows[0]?.challenge;
 }
 
-/** Ends what the account's sessions and sign-ins have begun. Call it when a factor changes: a set-up belongs to the factors from then. */
+/** Ends what the account's sessions and sign-ins have begun; what was used stays used. Call it when a factor changes: a set-up belongs to the factors from then. */
 export const deleteChallenges = (db: Transaction, userId: string): Promise<unknown> =>
-  db.passkeyChallenge.deleteMany({ where: { userId } });
+  db.passkeyChallenge.deleteMany({ where: { userId, NOT: { holder: { startsWith: USED } } } });

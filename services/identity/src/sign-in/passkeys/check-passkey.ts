@@ -15,6 +15,32 @@ export type PasskeyCheck =
 const hasRisen = (counter: bigint, last: bigint): boolean =>
   counter > last || (counter === 0n && last === 0n);
 
+interface Signed {
+  /** The challenge that it should have signed; undefined refuses it. */
+  readonly challenge: string | undefined;
+  readonly isAlone?: boolean;
+  readonly at: Date;
+}
+
+/** Checks what a passkey of the member signed. The caller holds the lock of the account's factors, and has used the challenge up. */
+export async function checkSignature(
+  tx: Transaction,
+  relyingParty: RelyingParty | undefined,
+  member: { readonly orgId: string; readonly userId: string },
+  assertion: PasskeyAssertion,
+  { challenge, isAlone = false, at }: Signed,
+): Promise<PasskeyCheck> {
+  const passkeys = await findPasskeys(tx, member);
+  const passkey = passkeys.find(({ credentialId }) => credentialId === assertion.id);
+  if (!relyingParty || challenge === undefined || !passkey) return { fault: 'refused' };
+  const expected = { challenge, userId: member.userId, isAlone };
+  const counter = await verifyUse(relyingParty, assertion, passkey, expected);
+  if (counter === undefined) return { fault: 'refused' };
+  if (!hasRisen(counter, passkey.counter)) return { fault: 'counterFell', passkey };
+  await recordUse(tx, member, passkey.id, { counter, lastUsedAt: at });
+  return { passkey };
+}
+
 /**
  * Checks what a passkey of the member signed for the holder's challenge, and uses the challenge up. The caller holds the
  * lock of the account's factors and commits the transaction in any case.
@@ -28,15 +54,7 @@ export async function checkPasskey(
 ): Promise<PasskeyCheck> {
   const use: ChallengeHolder = { purpose: 'use', holder };
   const challenge = await consumeChallenge(tx, member.userId, use, at);
-  const passkeys = await findPasskeys(tx, member);
-  const passkey = passkeys.find(({ credentialId }) => credentialId === assertion.id);
-  if (!relyingParty || challenge === undefined || !passkey) return { fault: 'refused' };
-  const expected = { challenge, userId: member.userId };
-  const counter = await verifyUse(relyingParty, assertion, passkey, expected);
-  if (counter === undefined) return { fault: 'refused' };
-  if (!hasRisen(counter, passkey.counter)) return { fault: 'counterFell', passkey };
-  await recordUse(tx, member, passkey.id, { counter, lastUsedAt: at });
-  return { passkey };
+  return checkSignature(tx, relyingParty, member, assertion, { challenge, at });
 }
 
 /** Checks a passkey that was made for the holder's challenge, and uses the challenge up, as {@link checkPasskey} does. */

@@ -1,4 +1,5 @@
 import { AppError, conflict, notFound } from '@platform/service-kit';
+import { unauthorised } from '../sessions/errors.js';
 import { MAX_PASSKEYS } from './queries.js';
 
 export const passkeysUnavailable = (): AppError =>
@@ -20,3 +21,10 @@ export const passkeyLimit = (): AppError =>
 export const noPasskey = (): AppError => conflict('NO_PASSKEY', 'The account has no passkey');
 
 export const passkeyNotFound = (): AppError => notFound('Passkey not found');
+
+/**
+ * A passkey that does not sign in. The error is the same for one that no account has, for a wrong signature, for a device that has
+ * not verified the person, and for a page that was open for too long.
+ */
+export const passkeyRefused = (): AppError =>
+  unauthorised('PASSKEY_REFUSED', 'This passkey did not sign you in: try again, or use your password');

@@ -51,6 +51,10 @@ export async function insertPasskey(
   });
 }
 
+/** Finds whose passkey it is, of any organisation: a credential id is random, and belongs to one account. */
+export const findPasskeyOwner = (db: Client, credentialId: string): Promise<Member | null> =>
+  db.passkey.findUnique({ where: { credentialId }, select: { orgId: true, userId: true } });
+
 export const recordUse = (
   db: Transaction,
   { orgId, userId }: Member,

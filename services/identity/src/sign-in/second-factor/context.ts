@@ -16,6 +16,8 @@ export interface SecondFactorContext {
   readonly relyingParty: RelyingParty | undefined;
   /** A guess at a change of the own second factor counts like one at a sign-in. */
   readonly limits: AttemptLimits;
+  /** The limits of sign-ins by a passkey alone. */
+  readonly passkeyLimits: AttemptLimits;
   readonly failures: Pick<FailedSignIns, 'record'>;
   /** Returns the name of an organisation, which authenticator apps show. */
   readonly findName: (orgId: string) => Promise<string>;

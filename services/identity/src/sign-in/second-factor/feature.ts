@@ -17,7 +17,7 @@ import { createSignInSteps, type SignInSteps } from './sign-in.js';
  */
 export function registerSecondFactor(
   app: App,
-  deps: Omit<SecondFactorContext, 'findName' | 'limits' | 'relyingParty'> & {
+  deps: Omit<SecondFactorContext, 'findName' | 'limits' | 'passkeyLimits' | 'relyingParty'> & {
     readonly config: { readonly PUBLIC_URL: string };
     readonly pool: pg.Pool;
   },
@@ -36,6 +36,14 @@ export function registerSecondFactor(
       perPair: 10,
       perAddress: 100,
       message: 'Too many wrong codes: try again later',
+    }),
+    // Those of a password, for each passkey in place of an address. Nobody can lock its owner out: strangers do not know its id.
+    passkeyLimits: createAttemptLimits(deps.pool, {
+      name: 'login-passkey',
+      perPair: 10,
+      perAddress: 100,
+      successesPerSubject: 100,
+      message: 'Too many sign-ins: try again later',
     }),
   };
   const signInSteps = createSignInSteps(ctx);

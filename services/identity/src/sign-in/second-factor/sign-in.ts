@@ -10,6 +10,7 @@ import type { LoginResponse } from '../sessions/schemas.js';
 import type { PassFirstFactor, PendingSignIn } from '../sessions/sign-in-outcome.js';
 import type { SecondFactorContext } from './context.js';
 import { createEnrolAtSignIn } from './enrol-at-sign-in.js';
+import { createPasskeySignIn } from './passkey-sign-in.js';
 import { codesExhausted, signInExpired, wrongSecondFactor } from './errors.js';
 import { findFactors, hasSecondFactor } from './factors.js';
 import { beginPendingSignIn, findPending, toMemberOf, toUser } from './pending.js';
@@ -19,6 +20,7 @@ import { type FactorCheck, type Presented, verifyFactor } from './verify.js';
 /*
  * A sign-in of an account with a second factor, or of an organisation that requires one:
  *
+ *   passkey alone, whose device has verified the person ──────────────────> session
  *   first factor ──> pending ──(code or passkey)──> session
  *                       └──(no factor yet: set an app or a passkey up)──> session and recovery codes
  */
@@ -73,6 +75,7 @@ export function createSignInSteps(ctx: SecondFactorContext) {
 
   return {
     ...createEnrolAtSignIn(ctx),
+    ...createPasskeySignIn(ctx, passFirstFactor),
     passFirstFactor,
 
     /** Returns whose sign-in it is and what it lacks. @throws AppError 401 SIGN_IN_EXPIRED. */

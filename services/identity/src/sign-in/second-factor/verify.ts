@@ -39,6 +39,25 @@ interface VerifyRequest {
 }
 type VerifyContext = Pick<SecondFactorContext, 'box' | 'outbox' | 'relyingParty'>;
 
+/** Audits that a passkey seems to be copied, and mails its owner. */
+export async function reportCopy(
+  ctx: Pick<SecondFactorContext, 'outbox'>,
+  tx: Transaction,
+  { orgId, userId }: Member,
+  name: string,
+  { client, at }: Pick<VerifyRequest, 'client' | 'at'>,
+): Promise<void> {
+  await insertAuditEntry(tx, {
+    orgId,
+    action: 'second_factor.counter_fell',
+    actor: { actorId: null, credential: null, client },
+    subjectId: userId,
+    detail: { factor: 'passkey', name },
+    at,
+  });
+  await addNotice(ctx, tx, userId, 'passkeyCopied', { client, at });
+}
+
 async function verifyPasskey(
   ctx: VerifyContext,
   tx: Transaction,
@@ -48,18 +67,7 @@ async function verifyPasskey(
 ): Promise<FactorCheck> {
   const checked = await checkPasskey(tx, ctx.relyingParty, member, assertion, request);
   if (!('fault' in checked)) return { factor: 'passkey' };
-  if (checked.fault === 'counterFell') {
-    const { client, at } = request;
-    await insertAuditEntry(tx, {
-      orgId: member.orgId,
-      action: 'second_factor.counter_fell',
-      actor: { actorId: null, credential: null, client },
-      subjectId: member.userId,
-      detail: { factor: 'passkey', name: checked.passkey.name },
-      at,
-    });
-    await addNotice(ctx, tx, member.userId, 'passkeyCopied', request);
-  }
+  if (checked.fault === 'counterFell') await reportCopy(ctx, tx, member, checked.passkey.name, request);
   return { fault: 'refused' };
 }
 

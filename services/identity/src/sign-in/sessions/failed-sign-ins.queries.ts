@@ -5,7 +5,7 @@ import type { ClientAddress } from '../../base/caller/client.js';
 export interface FailedSignIn {
   /** The normalised address; there may be no such account. */
   readonly email: string;
-  readonly method: 'password' | 'code' | 'second_factor';
+  readonly method: 'password' | 'code' | 'second_factor' | 'passkey';
   readonly client: ClientAddress;
   /** Why it was refused although what was presented is right; undefined when that is wrong. */
   readonly reason?: 'provider required';

@@ -3,8 +3,8 @@ import type { ClientAddress } from '../../base/caller/client.js';
 import type { Account } from '../../members/members/queries.js';
 import type { LoginResponse } from './schemas.js';
 
-/** The way in which a member authenticates before a second factor is required. */
-export type FirstFactor = 'password' | 'code' | 'invitation' | 'provider';
+/** The way in which a member authenticates before a second factor is required. A passkey alone is both. */
+export type FirstFactor = 'password' | 'code' | 'invitation' | 'provider' | 'passkey';
 
 /** The second factor with which a member has authenticated. */
 export type SecondFactor = 'totp' | 'recovery_code' | 'passkey' | 'provider';

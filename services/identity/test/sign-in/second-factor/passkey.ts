@@ -27,6 +27,8 @@ export interface Forged {
   readonly challenge?: string;
   readonly counter?: number;
   readonly userHandle?: string;
+  /** Whether the device says that it has verified the person. */
+  readonly isVerified?: boolean;
   /** A statement with a certificate. */
   readonly hasCertificate?: boolean;
 }
@@ -68,10 +70,14 @@ export function createPasskey({ hasCounter = true } = {}): SoftPasskey {
   let uses = 0;
   let handle: string | undefined;
 
-  function toAuthenticatorData(rpId: string, counter: number, credential?: Buffer): Buffer {
+  function toAuthenticatorData(
+    rpId: string,
+    counter: number,
+    { credential, isVerified = true }: { credential?: Buffer; isVerified?: boolean | undefined } = {},
+  ): Buffer {
     const count = Buffer.alloc(4);
     count.writeUInt32BE(counter);
-    const flags = Buffer.from([credential ? 0x45 : 0x05]);
+    const flags = Buffer.from([(credential ? 0x41 : 0x01) | (isVerified ? 0x04 : 0)]);
     return Buffer.concat([sha256(rpId), flags, count, ...(credential ? [credential] : [])]);
   }
   const nextCounter = () => (hasCounter ? ++uses : 0);
@@ -83,7 +89,7 @@ export function createPasskey({ hasCounter = true } = {}): SoftPasskey {
       const length = Buffer.from([0, rawId.length]);
       const credential = Buffer.concat([Buffer.alloc(16), length, rawId, toCoseKey(publicKey)]);
       const rpId = forged.rpId ?? rp?.id ?? '';
-      const authData = toAuthenticatorData(rpId, forged.counter ?? nextCounter(), credential);
+      const authData = toAuthenticatorData(rpId, forged.counter ?? nextCounter(), { credential });
       const statement = forged.hasCertificate
         ? [toText('packed'), toText('attStmt'), toHead(5, 3), toText('alg'), Buffer.from([0x26]), toText('sig'), toBytes(Buffer.alloc(70)), toText('x5c'), toHead(4, 1), toBytes(Buffer.alloc(300))]
         : [toText('none'), toText('attStmt'), toHead(5, 0)]; // oxfmt-ignore
@@ -98,7 +104,8 @@ export function createPasskey({ hasCounter = true } = {}): SoftPasskey {
       const type = forged.type ?? 'webauthn.get';
       const clientDataJSON = toClientData(type, forged.challenge ?? challenge, forged.origin ?? ORIGIN);
       const counter = forged.counter ?? nextCounter();
-      const authenticatorData = toAuthenticatorData(forged.rpId ?? rpId ?? '', counter);
+      const { isVerified } = forged;
+      const authenticatorData = toAuthenticatorData(forged.rpId ?? rpId ?? '', counter, { isVerified });
       const signed = Buffer.concat([authenticatorData, sha256(Buffer.from(clientDataJSON, 'base64url'))]);
       const response = {
         clientDataJSON,
