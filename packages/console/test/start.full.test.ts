@@ -133,6 +133,20 @@ describeWith('chromium', 'the getting-started page', () => {
     await page.getByRole('row', { name: /Katherine J/ }).first().waitFor();
   }); // oxfmt-ignore
 
+  test('AUTH-67 offers a passkey to whoever has none, until they decline', async () => {
+    const lin = await using.platform.createMember('Lin Keyless');
+    const page = await using.open('/', { as: lin, isNewBrowser: true });
+    const offer = page.getByRole('complementary', { name: 'Sign in without a password next time' });
+    expect(await offer.getByRole('link', { name: 'Set up a passkey' }).getAttribute('href')).toBe('/sign-in/security?returnTo=/');
+    expect(await findBarriersInLooks(page)).toEqual([]);
+    await offer.getByRole('button', { name: 'Not now' }).click();
+    await offer.waitFor({ state: 'detached' });
+    await page.reload();
+    await page.getByText('No agent of yours has called today.').waitFor();
+    await page.waitForLoadState('networkidle');
+    expect(await offer.count()).toBe(0);
+  }); // oxfmt-ignore
+
   test('UI-43 begins with an answer: the age of the knowledge, the calls of the day and of the week, and what is up', async () => {
     const { call, url, createMember } = using.platform;
     const ada = await createMember('Ada Agent');

@@ -12,6 +12,7 @@ import { Loading, QueryView } from '../../ui/query-view.tsx';
 import { HomeKnowledge } from '../knowledge/home-knowledge.tsx';
 import { HomeAnswer } from './answer.tsx';
 import { sources } from './attention.ts';
+import { PasskeyOffer } from './passkey-offer.tsx';
 
 const t = start.attention;
 const REFRESH_MS = 30_000;
@@ -68,6 +69,7 @@ export function Home() {
       {!isReading && concerns.length === 0 && failed.length === 0 && <p className="all-well">{t.allWell}</p>}
       <HomeKnowledge />
       {isAdmin && <Day />}
+      <PasskeyOffer />
     </>
   );
 }

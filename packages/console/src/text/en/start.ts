@@ -12,6 +12,13 @@ export const start = createTexts({
   hide: 'Hide these steps',
   done: '(done)',
   homeIntro: 'What needs somebody, and what the platform does.',
+  passkey: {
+    title: 'Sign in without a password next time',
+    advice:
+      'With a passkey, this device, your phone or a security key signs you in by a finger, a face or a PIN. It takes the place of the password and of the second factor.',
+    setUp: 'Set up a passkey',
+    decline: 'Not now',
+  },
   answer: {
     knowledge: (youngest: string, oldest: string) =>
       youngest === oldest
