@@ -39,6 +39,18 @@ test('OPS-12 every image of others in the Compose file and the chart is updated'
   expect(find('k8s/chart/values.yaml')).toHaveLength([...values.matchAll(/\bimage: '?[a-z]+[/:]/g)].length);
 });
 
+test('OPS-12 every image that tests run is updated', () => {
+  const files = readdirSync(join(root, 'packages/testing/src'), { recursive: true }).map(String);
+  const found = files
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => find(join('packages/testing/src', file)));
+  expect(found.map((image) => image.split(' ')[1]).toSorted()).toEqual([
+    'confluentinc/cp-kafka',
+    'postgres',
+    'redis',
+  ]);
+});
+
 test('OPS-12 every program that .ci installs by a version is updated', () => {
   const found = readdirSync(join(root, '.ci')).flatMap((file) => find(`.ci/${file}`));
   const pinned = readdirSync(join(root, '.ci'))
