@@ -133,6 +133,42 @@ describeWith('chromium', 'the getting-started page', () => {
     await page.getByRole('row', { name: /Katherine J/ }).first().waitFor();
   }); // oxfmt-ignore
 
+  test('UI-43 says of crawls that no worker claims since when they wait, on one line, and leads to where one is connected', async () => {
+    const { call } = using.platform;
+    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
+    for (const connector of ['files_2', 'files_3']) await call('POST', `${CRAWLS}/${connector}/schedule`, { scheduleConfig, worker: 'pull' });
+    type Schedules = { data: { data: { connector: string } }[] };
+    const all = await call<Schedules>('GET', `${CRAWLS}/schedule/all`);
+    const show = (page: Page, connectors: readonly string[], minutes: number) =>
+      page.route('**/schedule/all', (route) =>
+        route.fulfill({
+          json: {
+            ...all,
+            data: all.data
+              .filter(({ data }) => connectors.includes(data.connector))
+              .map((schedule) => ({
+                ...schedule,
+                overdueSince: new Date(Date.now() - minutes * 60_000).toISOString(),
+                standstill: { code: 'no_worker', message: '' },
+              })),
+          },
+        }),
+      );
+    const page = await using.open('/', { isNewBrowser: true });
+    await show(page, ['files_2'], 6.5);
+    await page.reload();
+    const line = page.locator('.concerns > li').filter({ hasText: 'overdue' });
+    await line.getByText('The crawl of Cloud files 2 is overdue').waitFor();
+    await line.getByText('No worker has claimed it for 6 minutes.').waitFor();
+    await show(page, ['files_2', 'files_3'], 125);
+    await page.reload();
+    await line.getByText('2 crawls are overdue').waitFor();
+    await line.getByText('No worker has claimed them for up to 2 hours.').waitFor();
+    await line.getByRole('link', { name: 'Connect one: 2 crawls are overdue' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Crawls' }).waitFor();
+    for (const connector of ['files_2', 'files_3']) await call('DELETE', `${CRAWLS}/${connector}/schedule`);
+  }); // oxfmt-ignore
+
   test('AUTH-67 offers a passkey to whoever has none, until they decline', async () => {
     const lin = await using.platform.createMember('Lin Keyless');
     const page = await using.open('/', { as: lin, isNewBrowser: true });
