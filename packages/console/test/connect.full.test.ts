@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describeWith } from '@platform/testing';
+import { appFields } from '../screenshots/connect-app.mjs';
 import { copy, findBarriersInLooks, useConsole } from './console.js';
 import type { Person } from './platform.js';
 
@@ -75,6 +76,42 @@ describeWith('chromium', 'the screen that connects agents', () => {
     await run('bash', ['-c', command], { env: { ...process.env, PLATFORM_TOKEN: accessToken } });
     await page.getByText('curl was refused whoami: it lacks user:read').waitFor();
     expect(await findBarriersInLooks(page)).toEqual([]);
+  });
+
+  test('UI-30 an attempt to sign in says at which step it is stuck, and whose turn it is', async () => {
+    const { call, url } = using.platform;
+    const ada = await using.platform.createMember('Ada Stuck');
+    type Application = { application: { clientId: string } };
+    const fields = appFields('Stuck agent', ['user:read']);
+    const { application } = await call<Application>('POST', '/api/v1/oauth-applications', fields);
+    const page = await using.open('/connect', { as: ada });
+    const query = new URLSearchParams({
+      response_type: 'code',
+      client_id: application.clientId,
+      redirect_uri: 'http://127.0.0.1/callback',
+      scope: 'user:read',
+      code_challenge: 'a'.repeat(43),
+      code_challenge_method: 'S256',
+      state: 'stuck',
+    });
+    await page.goto(`${url}/oauth2/authorize?${query}`);
+    await page.getByRole('button', { name: 'Allow' }).waitFor();
+    await page.goto(`${url}/connect`);
+    const attempt = page
+      .locator('section')
+      .filter({ has: page.getByRole('heading', { name: 'How far it has come' }) })
+      .getByRole('listitem')
+      .filter({ has: page.getByRole('heading', { name: 'Sign-in of Stuck agent' }) });
+    await attempt.getByText('It is the turn of: you.').waitFor();
+    await attempt.getByText('press “Allow”').waitFor();
+    expect(await attempt.locator('.reached > li[data-stuck]').allTextContents()).toEqual(['You allowed it']);
+    expect(await attempt.locator('.reached > li').allTextContents()).toEqual(
+      expect.arrayContaining(['Opened the browser', 'You were asked']),
+    );
+    await page.setViewportSize({ width: 1280, height: 800 });
+    expect(await findBarriersInLooks(page)).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 800 });
+    expect(await page.evaluate<boolean>(isNarrow)).toBe(true);
   });
 
   test('UI-26 lists that are empty until an agent is connected lead to the screen', async () => {

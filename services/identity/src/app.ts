@@ -39,6 +39,8 @@ import { discoveryRoutes } from './mcp/discovery/routes.js';
 import { registerMcp } from './mcp/endpoint/feature.js';
 import { registerToolOverview } from './mcp/overview/routes.js';
 import { registerEvents } from './mcp/events/feature.js';
+import { createRecordStep, startAttemptJournal } from './oauth/attempts/feature.js';
+import { registerAttempts } from './oauth/attempts/routes.js';
 import { registerApplications } from './oauth/applications/routes.js';
 import { registerConsent } from './oauth/consent/routes.js';
 import type { FetchDocument } from './oauth/provider/document-fetch.js';
@@ -171,14 +173,19 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     outbox,
     allowedTargets: config.DESTINATION_ALLOWED_TARGETS,
   });
+  const journal = startAttemptJournal(common);
+  const recordStep = createRecordStep(journal);
+  registerAttempts(app, common);
   const oauth = registerOauth(app, {
     ...common,
+    journal,
+    recordStep,
     keys,
     ...toOauthSettings(config),
     outbox,
     fetchDocument,
   });
-  registerConsent(app, { ...common, ...oauth });
+  registerConsent(app, { ...common, ...oauth, recordStep });
   const findCatalogue = registerMcpServers(app, {
     ...common,
     outbox,
@@ -204,6 +211,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     findOrganisationName: createFindOrganisationName(pool),
     exchangeFor: oauth.exchangeFor,
     recordCall: recorder.record,
+    recordStep,
     findCatalogue,
     findAges: (orgId, connectors) => findCrawlAges(pool, orgId, connectors),
     events: events.methods,

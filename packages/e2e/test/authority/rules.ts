@@ -97,11 +97,13 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
       'listOwnAgentCalls',
       'getAgent',
       'listAgentCalls',
+      'listConnectionAttempts',
     ],
   ],
   [
     withAdminSession,
     [
+      'listOrganisationConnectionAttempts',
       'sendTestMail',
       'getIdentityProvider',
       'saveIdentityProvider',

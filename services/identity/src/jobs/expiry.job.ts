@@ -6,6 +6,7 @@ import {
   deleteAccessTokens,
   deleteArtifacts,
   deleteAuditEntries,
+  deleteConnectionSteps,
   deleteDelivered,
   deleteDeliveries,
   deleteEndedTokens,
@@ -23,6 +24,7 @@ import {
   deleteToolCallAgents,
   deleteToolCallHours,
   deleteToolCalls,
+  deleteUnownedSteps,
   deleteUnusedClients,
   expireInvitations,
   expireTokens,
@@ -30,12 +32,15 @@ import {
 } from './queries.js';
 import { passDeletedFacts } from '../destinations/claim.queries.js';
 import { expireMails } from '../mails/outbox/queries.js';
+import { UNOWNED_MS } from '../oauth/attempts/routes.js';
 import { GRANT_SECONDS } from '../oauth/provider/lifetimes.js';
 
 const EVERY_MS = 60_000;
 /** Facts, and what became of them; deliveries that were accepted are not kept quite so long. */
 const FACT_DAYS = 14;
 const DELIVERED_DAYS = 3;
+/** Attempts to connect, of members. */
+const ATTEMPT_DAYS = 14;
 const BATCH = 1_000;
 
 /** Repeats a step until a batch is not full. */
@@ -87,6 +92,8 @@ export function createExpiryJob(deps: {
     const usedBefore = new Date(endedBefore.getTime() - GRANT_SECONDS * 1_000 - DAY_MS);
     const countedFrom = daysAgo(deps.toolCallDays);
     const toolCallsFrom = firstIdAt(countedFrom.getTime());
+    const attemptsFrom = firstIdAt(daysAgo(ATTEMPT_DAYS).getTime());
+    const unownedFrom = firstIdAt(now.getTime() - UNOWNED_MS);
     const auditFrom = firstIdAt(endedBefore.getTime());
     return {
       'expired tokens': async () => {
@@ -114,6 +121,8 @@ export function createExpiryJob(deps: {
       'tool calls': inBatches(() => deleteToolCalls(pool, toolCallsFrom, BATCH)),
       'hours of tool calls': inBatches(() => deleteToolCallHours(pool, countedFrom, BATCH)),
       'agents of tool calls': inBatches(() => deleteToolCallAgents(pool, countedFrom, BATCH)),
+      'attempts to connect': inBatches(() => deleteConnectionSteps(pool, attemptsFrom, BATCH)),
+      'attempts of nobody': inBatches(() => deleteUnownedSteps(pool, unownedFrom, BATCH)),
       facts: async () => void (await facts.sweep()),
       'delivered facts': inBatches(() => deleteDelivered(pool, daysAgo(DELIVERED_DAYS), BATCH)),
       'deliveries of facts': inBatches(() => deleteDeliveries(pool, daysAgo(FACT_DAYS), BATCH)),

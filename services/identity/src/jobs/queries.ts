@@ -201,6 +201,12 @@ export const deleteToolCallAgents = createDeletion<Date>('tool_call_agents', 'or
   column: 'hour',
   operator: '<',
 });
+export const deleteConnectionSteps = createDeletion<string>('connection_steps', 'id', olderId);
+/** Deletes the steps of attempts to connect that belong to nobody. */
+export const deleteUnownedSteps = createDeletion<string>('connection_steps', 'id', {
+  ...olderId,
+  only: 'user_id is null',
+});
 const created = { column: 'created_at', operator: '<' } as const;
 /** Deletes deliveries after their retention, and deliveries whose facts are no longer kept. */
 export const deleteDelivered = createDeletion<Date>('fact_deliveries', 'id', {

@@ -8,6 +8,7 @@ import { Copyable } from '../../ui/copy.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import python from './agent.py.txt?raw';
 import typescript from './agent.mjs.txt?raw';
+import { Attempts } from './attempts.tsx';
 import { type Client, isPrivateHost, listClients } from './clients.ts';
 import { LiveCall } from './live-call.tsx';
 
@@ -49,6 +50,7 @@ export function Screen() {
       <Section title={t.live.title}>
         <LiveCall />
       </Section>
+      <Attempts canRegister={canRegister} />
     </Page>
   );
 }

@@ -50,6 +50,64 @@ export const connect = createTexts({
     program: 'The program reads the variable.',
     curl: 'It calls the tool whoami, which says whom the token acts for.',
   },
+  attempts: {
+    title: 'How far it has come',
+    of: (client: string) => `Sign-in of ${client}`,
+    unnamed: 'a client',
+    stuck: (who: string) => `It is the turn of: ${who}`,
+    failed: (who: string) => `Refused. It is the turn of: ${who}`,
+    who: {
+      client: 'the client',
+      you: 'you',
+      administrator: 'an administrator',
+      platform: 'the platform',
+    },
+    reached: 'done',
+    steps: {
+      challenge: 'Asked for the tools',
+      metadata: 'Read how to sign in',
+      registration: 'Registered itself',
+      authorize: 'Opened the browser',
+      consent: 'You were asked',
+      code: 'You allowed it',
+      token: 'Got its token',
+      call: 'Called a tool',
+    },
+    missing: {
+      challenge: 'It has not asked for the tools yet.',
+      metadata:
+        'It was told that it has to sign in, and has not asked how. A client that cannot sign in with a browser needs a token.',
+      registration: 'It has not registered itself yet.',
+      authorize:
+        'It knows how to sign in, and has not opened the browser yet. Start the sign-in in the client, or open the address that it prints.',
+      authorizeUnregistered:
+        'It has not opened the browser yet. A client that has to register itself cannot go on, because registration is turned off here: use a token, or have an administrator register an application.',
+      consent: 'The browser was opened. Sign in there, and answer the question.',
+      code: 'The question is in your browser: choose what it may do, and press “Allow”.',
+      token:
+        'You allowed it, and it has not fetched its token. It may have stopped waiting: start the sign-in again in the client.',
+      call: 'It is connected. Ask it “who am I?”.',
+    },
+    faults: {
+      invalid_client:
+        'The platform does not know this client: its document cannot be read, its host is not allowed, or its registration is gone. Let the client register again; an administrator can allow its host, or register an application.',
+      unauthorized_client:
+        'This client may not sign in this way. An administrator can change its application.',
+      invalid_redirect_uri:
+        'The address that the answer would go to is not one of the client’s. An administrator can add it to its application.',
+      invalid_redirect_uri_registration:
+        'It registered an address that is not allowed: https, or one of its own machine.',
+      invalid_scope: 'It asked for a permission that does not exist here.',
+      invalid_target: 'It asked for another address than the one above. Copy that into the client.',
+      invalid_request: 'Its request was incomplete. A newer version of the client may help.',
+      invalid_grant: 'Its code had expired or was used before. Start the sign-in again in the client.',
+      temporarily_unavailable: 'The platform could not answer in time. Try again in a minute.',
+      denied: 'You denied it. Start the sign-in again in the client to change that.',
+      nothing_allowed:
+        'Your role and the rules of the organisation leave none of the permissions that it asked for.',
+      other: (fault: string) => `The platform refused it: ${fault}`,
+    },
+  },
   live: {
     title: 'Is it connected?',
     waiting: 'Waiting for the first call… In your client, ask “who am I?”.',

@@ -1153,5 +1153,24 @@ create table tool_call_agents (
 );
 create index tool_call_agents_by_hour on tool_call_agents (hour);
 
+-- What was seen of attempts to connect an agent. A step belongs to nobody until a member has signed in: it is kept for two hours
+-- then, and found by the network that it came from.
+create table connection_steps (
+  id uuid primary key,
+  at timestamptz(3) not null,
+  network text not null,
+  step text not null,
+  client_id text,
+  user_agent text,
+  -- The code of what went wrong.
+  fault text,
+  user_id uuid,
+  org_id uuid
+);
+create index connection_steps_of_network on connection_steps (network, id) where user_id is null;
+create index connection_steps_of_nobody on connection_steps (id) where user_id is null;
+create index connection_steps_of_member on connection_steps (user_id, id) where user_id is not null;
+create index connection_steps_of_org on connection_steps (org_id, id) where org_id is not null;
+
 -- Rows are written once; the retention deletes them.
 create trigger tool_calls_are_kept before update or truncate on tool_calls for each statement execute function refuse_change();

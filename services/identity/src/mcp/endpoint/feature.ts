@@ -1,6 +1,7 @@
 import type { App, Clock, Logger, Shutdown } from '@platform/service-kit';
 import type { Registry } from 'prom-client';
 import type { ExchangeFor } from '../../oauth/provider/token-exchange.js';
+import type { RecordStep } from '../../oauth/attempts/feature.js';
 import type { ToolCallRecorder } from '../activity/recorder.js';
 import { createToolEndpoint, type FindCatalogue, type ToolEndpoint } from './endpoint.js';
 import type { ExtensionMethods } from './methods.js';
@@ -38,6 +39,7 @@ export function registerMcp(
     /** Returns the credential with which a tool calls a service for its caller. */
     readonly exchangeFor: ExchangeFor;
     readonly recordCall: ToolCallRecorder['record'];
+    readonly recordStep: RecordStep;
     /** Finds the catalogue of an organisation that has mounted tools. */
     readonly findCatalogue: FindCatalogue;
     /** The methods of events. */
@@ -59,7 +61,7 @@ export function registerMcp(
   const observeCall = createObserveCall(deps.metrics, new Set(tools.map(({ name }) => name)));
   const endpoint = createToolEndpoint({ ...deps, tools, observeCall, version });
   const countRequest = createRequestLimit(settings.requestsPerMinute, clock);
-  mcpRoutes(app, { endpoint, countRequest, publicUrl, log });
+  mcpRoutes(app, { endpoint, countRequest, recordStep: deps.recordStep, publicUrl, log });
   usableToolRoutes(app, { endpoint, countRequest });
   return endpoint;
 }

@@ -8,6 +8,7 @@ import {
 import { type App, AppError, createErrorHandler, type Logger, translateError } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import type { RecordStep } from '../../oauth/attempts/feature.js';
 import { initialScopes } from '../../oauth/provider/authorization-request.js';
 import { ISSUER_PATH } from '../../oauth/provider/issuer.js';
 import { MCP_AUDIENCE } from '../../oauth/provider/protected-resources.js';
@@ -41,6 +42,7 @@ const ResourceMetadata = Type.Object({
 export interface McpRouteDeps {
   readonly endpoint: ToolEndpoint;
   readonly countRequest: CountRequest;
+  readonly recordStep: RecordStep;
   readonly log: Logger;
   /** The URL at which clients reach the platform. */
   readonly publicUrl: string;
@@ -121,7 +123,7 @@ function postRoute(scope: App, path: Path, { endpoint, countRequest, log }: McpR
 }
 
 /** Open to everyone: the protected resource metadata (RFC 9728). */
-function metadataRoute(app: App, path: Path, publicUrl: string): void {
+function metadataRoute(app: App, path: Path, { publicUrl, recordStep }: McpRouteDeps): void {
   app.get(
     toMetadataPath(path),
     {
@@ -133,7 +135,8 @@ function metadataRoute(app: App, path: Path, publicUrl: string): void {
         response: { 200: ResourceMetadata },
       },
     },
-    (_request, reply) => {
+    (request, reply) => {
+      recordStep(request, { step: 'metadata' });
       void reply.send({
         resource: publicUrl + path,
         resource_name: 'Workspace knowledge platform',
@@ -162,15 +165,18 @@ function otherMethods(scope: App, url: Path): void {
 
 /** Registers `POST /mcp`, for members with a session or a token. */
 export function mcpRoutes(app: App, deps: McpRouteDeps): void {
-  const { publicUrl } = deps;
+  const { publicUrl, recordStep } = deps;
   const { origin } = new URL(publicUrl);
   for (const path of PATHS) {
-    metadataRoute(app, path, publicUrl);
+    metadataRoute(app, path, deps);
     const withMetadata = createWithMetadata(publicUrl + toMetadataPath(path));
     app.register((scope: App, _options, done) => {
       const handle = createErrorHandler(jsonRpcErrors);
       scope.setErrorHandler((thrown, request, reply) => {
-        handle(withMetadata(translateError(thrown)), request, reply);
+        const error = translateError(thrown);
+        if (error.statusCode === 401 && request.headers.authorization === undefined)
+          recordStep(request, { step: 'challenge' });
+        handle(withMetadata(error), request, reply);
       });
       scope.addHook('onRequest', (request, _reply, next) => {
         assertOwnOrigin(request, origin);

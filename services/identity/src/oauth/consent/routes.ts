@@ -7,6 +7,8 @@ import { Type } from 'typebox';
 import { toCaller } from '../../base/caller/actor.js';
 import type { NamedBounds } from '../../credentials/bounds/bounds.js';
 import { boundsQuery, readBoundsQuery, readChosenBounds, toBoundsQuery } from './chosen-bounds.js';
+import type { RecordStep } from '../attempts/feature.js';
+import { readText } from './consent-request.js';
 import { consentPage, nothingAllowedPage } from './page.js';
 import { type ConsentService, createConsentService } from './service.js';
 import { CONSENT_PATH } from '../provider/issuer.js';
@@ -65,7 +67,11 @@ const redirectToConfirm = (
 /** For people who are signed in to this browser: what an application may do. */
 function consentRoutes(
   app: App,
-  { provider, service }: { readonly provider: Provider; readonly service: ConsentService },
+  {
+    provider,
+    service,
+    recordStep,
+  }: { readonly provider: Provider; readonly service: ConsentService; readonly recordStep: RecordStep },
 ): void {
   /** Reads the request that the cookie of this browser belongs to. @throws AppError 400. */
   async function findInteraction(request: FastifyRequest, reply: FastifyReply) {
@@ -88,7 +94,12 @@ function consentRoutes(
       const member = await scope.findBrowserSession(request);
       if (!member) return reply.redirect(toSignInPath(request.url), 303);
       const asked = await service.read(interaction, member);
-      if (asked.scopes.length === 0) return sendPage(reply, nothingAllowedPage);
+      const step = { step: 'consent', clientId: asked.clientId, userId: member.userId } as const;
+      if (asked.scopes.length === 0) {
+        recordStep(request, { ...step, fault: 'nothing_allowed' });
+        return sendPage(reply, nothingAllowedPage);
+      }
+      recordStep(request, step);
       // Asked before the page is shown, so that nobody has to press a button twice.
       if (unconfirmed === undefined && !(await service.isConfirmed(member)))
         return redirectToConfirm(request, reply, {
@@ -122,6 +133,12 @@ function consentRoutes(
             : await service.deny(interaction);
         // A form that was sent twice ends where the first answer leads, unless the browser has been there.
         if (!isAnswered) await findInteraction(request, reply);
+        const clientId = readText(interaction.params, 'client_id');
+        recordStep(request, {
+          clientId,
+          userId: member.userId,
+          ...(decision === 'allow' ? { step: 'code' } : { step: 'consent', fault: 'denied' }),
+        });
       } catch (error) {
         if (!(error instanceof ConfirmationRequired)) throw error;
         return redirectToConfirm(request, reply, toTicks(request));
@@ -132,6 +149,10 @@ function consentRoutes(
 }
 
 /** Registers the pages on which members allow an application to act for them. */
-export function registerConsent(app: App, deps: Parameters<typeof createConsentService>[0]): void {
-  consentRoutes(app, { provider: deps.provider, service: createConsentService(deps) });
+export function registerConsent(
+  app: App,
+  deps: Parameters<typeof createConsentService>[0] & { readonly recordStep: RecordStep },
+): void {
+  const { provider, recordStep } = deps;
+  consentRoutes(app, { provider, service: createConsentService(deps), recordStep });
 }

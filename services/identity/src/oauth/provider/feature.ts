@@ -3,6 +3,9 @@ import { toNetwork } from '../../base/network.js';
 import { createRequestLimit } from '../../base/rate-limits/request-limit.js';
 import { createDocumentFetch, type FetchDocument } from './document-fetch.js';
 import { createRegistrationLimit } from './registration-limit.js';
+import type { RecordStep } from '../attempts/feature.js';
+import type { AttemptJournal } from '../attempts/journal.js';
+import { recordProviderSteps } from './record-steps.js';
 import { createMount, oauthMetadataRoutes, oauthRoutes } from './routes.js';
 import { createOauth, type OauthDeps } from './service.js';
 
@@ -27,12 +30,15 @@ export function registerOauth(
   deps: Omit<OauthDeps, 'fetchDocument' | 'checkSignature'> & {
     /** Replaces the fetch of clients' documents. Tests set it. */
     readonly fetchDocument: FetchDocument | undefined;
+    readonly journal: Pick<AttemptJournal, 'record'>;
+    readonly recordStep: RecordStep;
     readonly shutdown: Shutdown;
   },
 ): ReturnType<typeof createOauth> {
-  const { pool, publicUrl, isRegistrationOpen, clock, shutdown } = deps;
+  const { pool, publicUrl, isRegistrationOpen, recordStep, clock, shutdown } = deps;
   const fetchDocument = deps.fetchDocument ?? openDocumentFetch(shutdown);
   const oauth = createOauth({ ...deps, checkSignature: app.checkSignature, fetchDocument });
+  recordProviderSteps(oauth.provider, deps.journal);
   const mount = createMount(oauth.provider, publicUrl);
   const countRequest = createRequestLimit(REQUESTS_PER_MINUTE, clock);
   oauthRoutes(app, mount, {
@@ -40,7 +46,8 @@ export function registerOauth(
       countRequest(toNetwork(address, { ipv4: 32, ipv6: 64 }));
     },
     countRegistration: isRegistrationOpen ? createRegistrationLimit(pool) : undefined,
+    recordStep,
   });
-  oauthMetadataRoutes(app, mount);
+  oauthMetadataRoutes(app, mount, recordStep);
   return oauth;
 }

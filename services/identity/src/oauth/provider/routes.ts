@@ -7,6 +7,7 @@ import {
 } from '@platform/service-kit';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type Provider from 'oidc-provider';
+import type { RecordStep } from '../attempts/feature.js';
 import { adaptAuthorizationRequest, assertParameterLimits } from './authorization-request.js';
 import { OAuthError } from '../../credentials/service-credentials/oauth-errors.js';
 import { isForBrowser } from '../../sign-in/page-kit/error-page.js';
@@ -116,15 +117,21 @@ export function oauthRoutes(
   limits: {
     readonly count: (address: string) => void;
     readonly countRegistration: CountRegistration | undefined;
+    readonly recordStep: RecordStep;
   },
 ): void {
-  const { count, countRegistration } = limits;
+  const { count, countRegistration, recordStep } = limits;
   const limit = (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
     count(request.ip);
     done();
   };
   const limitParameters = (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
     assertParameterLimits(request.raw.url ?? '');
+    done();
+  };
+  const recordOpened = (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
+    const { client_id: clientId } = request.query as { readonly client_id?: unknown };
+    recordStep(request, { step: 'authorize', ...(typeof clientId === 'string' && { clientId }) });
     done();
   };
   app.register((scope: App, _options, done) => {
@@ -136,7 +143,12 @@ export function oauthRoutes(
         url: `${base}/authorize`,
         schema,
         handler,
-        onRequest: [limit, limitParameters, mount((url) => adaptAuthorizationRequest(withoutPrefix(url)))],
+        onRequest: [
+          limit,
+          limitParameters,
+          recordOpened,
+          mount((url) => adaptAuthorizationRequest(withoutPrefix(url))),
+        ],
       });
       scope.route({ method: ['POST', 'OPTIONS'], url: `${base}/token`, ...pass });
       rejectOtherMethods(scope, `${base}/authorize`, 'GET');
@@ -179,9 +191,13 @@ function registrationRoutes(scope: App, url: string, mount: Mount, count: CountR
 }
 
 /** The metadata of the authorization server (RFC 8414 §3.1): at the root, in the form with the issuer's path, and below it. */
-export function oauthMetadataRoutes(app: App, mount: Mount): void {
+export function oauthMetadataRoutes(app: App, mount: Mount, recordStep: RecordStep): void {
   const document = '/.well-known/oauth-authorization-server';
-  const onRequest = mount(() => document);
+  const record = (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
+    recordStep(request, { step: 'metadata' });
+    done();
+  };
+  const onRequest = [record, mount(() => document)];
   for (const url of [document, document + ISSUER_PATH, ISSUER_PATH + document])
     app.route({ method: ['GET', 'OPTIONS'], url, schema, handler, onRequest });
 }

@@ -154,7 +154,13 @@ export async function startFixtureEndpoint(identityUrl: string, token: string) {
     version: '0',
   });
   const withAll = { ...endpoint, methods: withFixtures(endpoint.methods) };
-  mcpRoutes(app, { endpoint: withAll, countRequest: () => undefined, publicUrl, log });
+  mcpRoutes(app, {
+    endpoint: withAll,
+    recordStep: () => undefined,
+    countRequest: () => undefined,
+    publicUrl,
+    log,
+  });
   await identity.start();
   await app.listen({ host: '127.0.0.1', port });
   return {

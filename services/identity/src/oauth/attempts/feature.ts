@@ -1,0 +1,28 @@
+import type { Clock, Logger, Shutdown } from '@platform/service-kit';
+import type { FastifyRequest } from 'fastify';
+import type pg from 'pg';
+import { type AttemptJournal, createAttemptJournal, type StepReport } from './journal.js';
+
+/** Starts the journal of attempts to connect. */
+export function startAttemptJournal(deps: {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly shutdown: Shutdown;
+}): AttemptJournal {
+  const journal = createAttemptJournal(deps);
+  journal.start();
+  deps.shutdown.on('flush', 'attempts to connect', journal.stop);
+  return journal;
+}
+
+/** Records a step that the request is. */
+export type RecordStep = (
+  request: Pick<FastifyRequest, 'ip' | 'headers'>,
+  report: Omit<StepReport, 'address' | 'userAgent'>,
+) => void;
+
+export const createRecordStep =
+  ({ record }: Pick<AttemptJournal, 'record'>): RecordStep =>
+  ({ ip, headers }, report) =>
+    record({ ...report, address: ip, userAgent: headers['user-agent'] });
