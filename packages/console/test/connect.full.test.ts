@@ -102,7 +102,7 @@ describeWith('chromium', 'the screen that connects agents', () => {
       .filter({ has: page.getByRole('heading', { name: 'How far it has come' }) })
       .getByRole('listitem')
       .filter({ has: page.getByRole('heading', { name: 'Sign-in of Stuck agent' }) });
-    await attempt.getByText('It is the turn of: you.').waitFor();
+    await attempt.getByText('Up to you.').waitFor();
     await attempt.getByText('press “Allow”').waitFor();
     expect(await attempt.locator('.reached > li[data-stuck]').allTextContents()).toEqual(['You allowed it']);
     expect(await attempt.locator('.reached > li').allTextContents()).toEqual(

@@ -32,7 +32,7 @@ import {
 } from './queries.js';
 import { passDeletedFacts } from '../destinations/claim.queries.js';
 import { expireMails } from '../mails/outbox/queries.js';
-import { UNOWNED_MS } from '../oauth/attempts/routes.js';
+import { UNOWNED_MS } from '../oauth/attempts/service.js';
 import { GRANT_SECONDS } from '../oauth/provider/lifetimes.js';
 
 const EVERY_MS = 60_000;

@@ -60,6 +60,24 @@ test('an attempt is followed from the challenge to the first call, and names wha
     expect(stored).not.toContain(secret);
 }); // oxfmt-ignore
 
+test('the console, which reads the metadata as well, is no attempt to connect [OAUTH-28]', async () => {
+  // Anew, because the same step is recorded once a minute.
+  const other = await startWithApplication();
+  const call = (site: string) =>
+    other.identity.call('GET', '/.well-known/oauth-protected-resource/mcp', {
+      headers: { 'sec-fetch-site': site },
+    });
+  const count = async () => (await other.identity.db.query('select from connection_steps')).rowCount;
+  await call('same-origin');
+  await other.identity.call('POST', '/mcp', { raw: '{}' });
+  await waitFor(async () => (await count()) === 1, { what: 'the challenge' });
+  await call('cross-site');
+  await waitFor(async () => (await count()) === 2, { what: 'the metadata' });
+  const { rows } = await other.identity.db.query('select step from connection_steps order by id');
+  expect(rows.map(({ step }) => step)).toEqual(['challenge', 'metadata']);
+  await other.close();
+});
+
 test('an attempt says at which step it failed, and with which fault [OAUTH-28]', async () => {
   await clear();
   await browser.get(createAuthorization('no-such-client').url);

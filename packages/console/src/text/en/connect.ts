@@ -54,8 +54,8 @@ export const connect = createTexts({
     title: 'How far it has come',
     of: (client: string) => `Sign-in of ${client}`,
     unnamed: 'a client',
-    stuck: (who: string) => `It is the turn of: ${who}`,
-    failed: (who: string) => `Refused. It is the turn of: ${who}`,
+    stuck: (who: string) => `Up to ${who}`,
+    failed: (who: string) => `Refused; up to ${who}`,
     who: {
       client: 'the client',
       you: 'you',

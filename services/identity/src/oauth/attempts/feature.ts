@@ -22,7 +22,15 @@ export type RecordStep = (
   report: Omit<StepReport, 'address' | 'userAgent'>,
 ) => void;
 
+/** The console reads the metadata as well. */
+const isOfConsole = (
+  { headers }: Pick<FastifyRequest, 'headers'>,
+  { step }: Pick<StepReport, 'step'>,
+): boolean => step === 'metadata' && headers['sec-fetch-site'] === 'same-origin';
+
 export const createRecordStep =
   ({ record }: Pick<AttemptJournal, 'record'>): RecordStep =>
-  ({ ip, headers }, report) =>
-    record({ ...report, address: ip, userAgent: headers['user-agent'] });
+  (request, report) => {
+    const { ip, headers } = request;
+    if (!isOfConsole(request, report)) record({ ...report, address: ip, userAgent: headers['user-agent'] });
+  };
