@@ -171,6 +171,18 @@ test('MCP-88 a server that refuses renewed tokens, too, is sent no others with e
   expect((await getConnection(ada, id))?.refusedAt).toBe(null);
 }); // oxfmt-ignore
 
+test('MCP-88 an account that a server refused for a while needs no other sign-in, though its tokens have expired meanwhile', async () => {
+  const id = await mount();
+  const ada = await createPerson('ada');
+  await signIn(ada, id);
+  upstream.state.refusesTokens = true;
+  expect(await ada.agent.getText()).toContain('does not accept your account there any more');
+  upstream.state.refusesTokens = false;
+  identity.advance(400_000);
+  expect((await see(ada)).caller.sub).toBe('ada');
+  expect((await getConnection(ada, id))?.refusedAt).toBe(null);
+});
+
 test('MCP-61 a renewal whose answer is lost asks for another sign-in, once in the audit, and says so to the caller', async () => {
   const id = await mount();
   const ada = await createPerson('ada');

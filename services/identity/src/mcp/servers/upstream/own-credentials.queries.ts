@@ -68,6 +68,10 @@ export async function storeRenewal(
   return rowCount === 1;
 }
 
+/** Stores what is left of a credential that nothing renews any more. */
+export const endCredential = (db: pg.Pool, id: string, secretSealed: string): Promise<unknown> =>
+  db.query('update mcp_credentials set secret_sealed = $2 where id = $1', [id, secretSealed]);
+
 /** Records which scopes the server has missed. */
 export const recordWantedScope = (db: pg.Pool, id: string, scope: string): Promise<unknown> =>
   db.query('update mcp_credentials set scope_wanted = $2 where id = $1', [id, scope]);

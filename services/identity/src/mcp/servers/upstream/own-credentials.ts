@@ -82,10 +82,8 @@ export function createOwnCredentials(deps: {
       const found = await findUsable(pool, server, accountId).catch(failUnavailable);
       const { credential } = found;
       if (!credential || server.credential !== 'oauth') return found;
+      if (renewals.hasEnded(owner, credential)) return { ...found, hasEnded: true };
       if (credential.id !== rejected?.id && !renewals.isDue(owner, credential)) return found;
-      // It was ended before, and stays so until the next sign-in.
-      if (credential.refusedAt !== null && renewals.isExpired(owner, credential))
-        return { ...found, hasEnded: true };
       const renewal = await renewals.renew(owner, credential).catch(failUnavailable);
       const hasLasted = credential.id !== rejected?.id && !renewals.isExpired(owner, credential);
       if (renewal === 'ended') return hasLasted ? found : { ...found, hasEnded: true };

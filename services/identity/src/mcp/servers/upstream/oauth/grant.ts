@@ -43,8 +43,18 @@ export function createGrant(
   return { tokens, client, discovery, expiresAt, dueAt };
 }
 
-/** Whether the tokens have to be renewed before the next call. */
-export const isDue = ({ dueAt }: Grant, now: number): boolean => dueAt !== null && dueAt <= now;
+/** Whether the tokens have to be renewed before the next call, and can be. */
+export const isDue = ({ tokens, dueAt }: Grant, now: number): boolean =>
+  tokens.refresh_token !== undefined && dueAt !== null && dueAt <= now;
+
+/** Returns the grant of an account that has to sign in again: nothing renews it. */
+export function endGrant({ tokens: { refresh_token: _ended, ...tokens }, ...grant }: Grant): Grant {
+  return { ...grant, tokens };
+}
+
+/** Whether the tokens are of no use any more, and nothing renews them. */
+export const hasEnded = ({ tokens, expiresAt }: Grant, now: number): boolean =>
+  tokens.refresh_token === undefined && expiresAt !== null && expiresAt <= now;
 
 export const isExpired = ({ expiresAt }: Grant, now: number): boolean =>
   expiresAt !== null && expiresAt <= now;

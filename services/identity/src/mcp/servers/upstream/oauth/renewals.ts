@@ -7,12 +7,13 @@ import type { Circuits } from '../circuit.js';
 import { ownSecretContext } from '../credentials.js';
 import {
   claimRenewal,
+  endCredential,
   releaseRenewal,
   storeRenewal,
   type UsableCredential,
 } from '../own-credentials.queries.js';
 import { ANSWER_MS, describeFault } from './fetch.js';
-import { type Grant, isDue, isExpired, parseGrant } from './grant.js';
+import { endGrant, type Grant, hasEnded, isDue, isExpired, parseGrant } from './grant.js';
 import type { Revocations } from './revocations.job.js';
 
 /*
@@ -77,9 +78,16 @@ export function createRenewals(deps: {
   async function renewClaimed(owner: Owner, id: string, sealed: string): Promise<Renewal> {
     const { serverId, accountId } = owner;
     try {
-      const grant = await request(serverId, open(owner, sealed));
-      if (!grant) return 'ended';
-      const secretSealed = box.seal(JSON.stringify(grant), ownSecretContext(serverId, accountId));
+      const before = open(owner, sealed);
+      const grant = await request(serverId, before);
+      const toSealed = (of: Grant): string =>
+        box.seal(JSON.stringify(of), ownSecretContext(serverId, accountId));
+      if (!grant) {
+        // What renews nothing is not kept, so that nobody is asked again.
+        await endCredential(pool, id, toSealed(endGrant(before)));
+        return 'ended';
+      }
+      const secretSealed = toSealed(grant);
       // What was deleted meanwhile stays so; what was replaced is found by the next look.
       if (!(await storeRenewal(pool, id, { id: uuidv7(), secretSealed })))
         await revocations.add(owner, grant);
@@ -126,6 +134,8 @@ export function createRenewals(deps: {
       isDue(open(owner, secretSealed), clock()),
     isExpired: (owner: Owner, { secretSealed }: UsableCredential): boolean =>
       isExpired(open(owner, secretSealed), clock()),
+    hasEnded: (owner: Owner, { secretSealed }: UsableCredential): boolean =>
+      hasEnded(open(owner, secretSealed), clock()),
     /**
      * Renews the tokens, once for all who ask at the same time.
      *
