@@ -187,6 +187,7 @@ test('MCP-81 a call is counted once with the statement that stores it, also when
   await storeCalls([
     { tool: 'made_up', outcome: 'denied', reason: 'unknown_tool' },
     { tool: 'GET /api/v1/users', outcome: 'denied', reason: 'scope', via: 'rest' },
+    { tool: 'reported', outcome: 'denied', reason: 'scope', via: 'rest' },
     { tool: 'POST /mcp', outcome: 'denied', reason: 'rate_limit' },
   ]);
   expect((await identity.db.query('select tool from tool_call_hours')).rows).toEqual([]);
