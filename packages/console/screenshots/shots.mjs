@@ -1,6 +1,8 @@
 /** The screenshots: a file name, an address, the steps to take there first, and whether a phone shows it, too. */
 export const SHOTS = [
   { name: 'start', path: '/', isOnPhone: true },
+  { name: 'connect', path: '/connect', isOnPhone: true },
+  { name: 'tools', path: '/tools', act: (page) => page.getByRole('table').waitFor() },
   { name: 'tokens', path: '/account/tokens', isOnPhone: true },
   {
     name: 'new-token',

@@ -24,13 +24,18 @@ async function createCaller(url, admin) {
   };
 }
 
-/** Gives the browser of the page a device that keeps passkeys. */
+/**
+ * Gives the browser of the page a device that keeps passkeys.
+ *
+ * @returns what has it answer no more: the page of the sign-in asks for a passkey by itself.
+ */
 async function addDevice(page) {
   const cdp = await page.context().newCDPSession(page);
   await cdp.send('WebAuthn.enable');
   const device = { protocol: 'ctap2', transport: 'internal', hasResidentKey: true };
   const options = { ...device, hasUserVerification: true, isUserVerified: true };
-  await cdp.send('WebAuthn.addVirtualAuthenticator', { options });
+  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', { options });
+  return () => cdp.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: false });
 }
 
 /**
@@ -59,7 +64,7 @@ export async function takeSignInPages(page, { url, admin, take }) {
     await press('Sign in');
   }
 
-  await addDevice(page);
+  const silenceDevice = await addDevice(page);
   const email = await createMember();
   await open('/sign-in');
   await take('sign-in');
@@ -87,6 +92,7 @@ export async function takeSignInPages(page, { url, admin, take }) {
   await take('new-passkey');
   await press('Create the passkey');
   await arrive('Keep your recovery codes');
+  await silenceDevice();
   await take('recovery-codes');
   await follow('I have saved them');
   await follow('Set up an authenticator app');
