@@ -129,6 +129,7 @@ const listRequests = (endpointId: string): DocumentedRequest[] => [
     operationId,
     path: { endpointId: id },
   })),
+  { operationId: 'findRun', path: { runId: id } },
   { operationId: 'ringHook', path: { hookId: id } },
   {
     operationId: 'claimWork',

@@ -57,6 +57,7 @@ const toAct = (action: string, agoMs: number) => ({
     credential: { kind: 'session', id: randomUUID() },
     address: '192.0.2.1',
     userAgent: null,
+    requestId: null,
     subjectId: randomUUID(),
     detail: { connector: 'files_1', instance: 'default' },
   },
