@@ -12,8 +12,13 @@ interface Token {
 describeWith('chromium', 'the page of an agent', () => {
   const using = useConsole();
 
-  const createToken = async (as: Person, name: string, scopes: readonly string[]): Promise<Token> =>
-    (await using.platform.call<{ token: Token }>('POST', TOKENS, { name, scopes }, as)).token;
+  const createToken = async (
+    as: Person,
+    name: string,
+    scopes: readonly string[],
+    allowList: readonly string[] = [],
+  ): Promise<Token> =>
+    (await using.platform.call<{ token: Token }>('POST', TOKENS, { name, scopes, allowList }, as)).token;
   async function callTool({ accessToken }: Token, name: string): Promise<void> {
     const answer = await fetch(`${using.platform.url}/mcp`, {
       method: 'POST',
@@ -43,7 +48,7 @@ describeWith('chromium', 'the page of an agent', () => {
 
   test('UI-28, UI-29 a member learns what a token was refused, and mends it', async () => {
     const ada = await using.platform.createMember('Ada Mends');
-    const token = await createToken(ada, 'Notes agent', ['pat:read']);
+    const token = await createToken(ada, 'Notes agent', ['pat:read'], ['127.0.0.0/8']);
     await callTool(token, 'whoami');
     await callTool(token, 'whoami');
     await callTool(token, 'list_my_tokens');
@@ -91,9 +96,11 @@ describeWith('chromium', 'the page of an agent', () => {
     const accessToken = await page.getByLabel('Token', { exact: true }).textContent();
     await callTool({ id: '', accessToken: accessToken ?? '' }, 'whoami');
     await page.getByRole('button', { name: 'Done' }).click();
-    const { tokens } = await using.platform.call<{ tokens: { id: string; scopes: string[] }[] }>('GET', TOKENS, undefined, ada);
+    const { tokens } = await using.platform.call<{ tokens: { id: string; scopes: string[]; allowList: string[] }[] }>('GET', TOKENS, undefined, ada);
     const made = tokens.find(({ id }) => id !== token.id);
     expect(made?.scopes.toSorted()).toEqual(['pat:read', 'user:read']);
+    // It is no wider than the one whose place it takes.
+    expect(made?.allowList).toEqual(['127.0.0.0/8']);
   }); // oxfmt-ignore
 
   test('UI-28 an administrator opens the token of a member, and is told who can mend it', async () => {

@@ -44,11 +44,9 @@ test('OPS-12 every image that tests run is updated', () => {
   const found = files
     .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => find(join('packages/testing/src', file)));
-  expect(found.map((image) => image.split(' ')[1]).toSorted()).toEqual([
-    'confluentinc/cp-kafka',
-    'postgres',
-    'redis',
-  ]);
+  expect(new Set(found.map((image) => image.split(' ')[1]))).toEqual(
+    new Set(['confluentinc/cp-kafka', 'postgres', 'redis']),
+  );
 });
 
 test('OPS-12 every program that .ci installs by a version is updated', () => {

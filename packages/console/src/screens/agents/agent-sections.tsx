@@ -118,10 +118,11 @@ function ActsFor({ agent: { actsFor, isOwn } }: { agent: Agent }) {
 /** What an agent may call, what was refused to it and what mends that, and all that it called. */
 export function AgentSections({ agent }: { agent: Agent }) {
   const [like, setLike] = useState<{ readonly scopes: readonly string[]; readonly keepsBounds: boolean }>();
-  const { kind, id, actsFor, bounds, tools, refusals } = agent;
+  const { kind, id, actsFor, bounds, allowList, tools, refusals } = agent;
   const template = like && {
     name: agent.name,
     scopes: like.scopes,
+    allowList,
     ...(like.keepsBounds && bounds && { bounds }),
   };
   const close = (): void => setLike(undefined);

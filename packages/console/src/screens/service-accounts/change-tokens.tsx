@@ -90,7 +90,13 @@ export function CreateAccountToken({
         {(choices) => <BoundsInput choices={choices} {...(like?.bounds && { bounds: like.bounds })} />}
       </QueryView>
       <Advanced label={t.advanced}>
-        <TextInput name="allowList" label={tokenText.allowList} hint={tokenText.allowListHint} isLong />
+        <TextInput
+          name="allowList"
+          label={tokenText.allowList}
+          hint={tokenText.allowListHint}
+          isLong
+          defaultValue={like?.allowList.join('\n') ?? ''}
+        />
       </Advanced>
     </SecretDialog>
   );

@@ -11,4 +11,5 @@ export interface TokenTemplate {
   readonly name: string;
   readonly scopes: readonly string[];
   readonly bounds?: Bounds;
+  readonly allowList: readonly string[];
 }

@@ -80,6 +80,7 @@ export function CreateToken({ like, onClose }: CreateTokenProps) {
                       label={tokenText.allowList}
                       hint={tokenText.allowListHint}
                       isLong
+                      defaultValue={like?.allowList.join('\n') ?? ''}
                     />
                   </Advanced>
                 </>

@@ -25,6 +25,7 @@ export interface AgentRow {
   readonly client_kind: string | null;
   readonly scopes: string[];
   readonly bounds: Bounds | null;
+  readonly allow_list: string[];
   readonly created_at: Date;
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
@@ -45,7 +46,7 @@ const statements: Readonly<Record<AgentKind, string>> = {
     select t.id, t.name, coalesce(u.id, a.id) as owner_id, a.id is not null as is_service_account,
       coalesce(u.full_name, a.name) as owner_name, u.email, coalesce(u.role, a.role) as role,
       coalesce(u.removed_at, a.removed_at) is not null as is_owner_removed, null as client_id, null as client_kind,
-      t.scopes, t.bounds, t.created_at, t.expires_at, t.revoked_at, t.status::text, t.successor_id, t.parent_id,
+      t.scopes, t.bounds, t.allow_list, t.created_at, t.expires_at, t.revoked_at, t.status::text, t.successor_id, t.parent_id,
       used.last_used_at, used.address, used.user_agent
     from personal_access_tokens t
       left join users u on u.id = t.owner_id
@@ -53,15 +54,15 @@ const statements: Readonly<Record<AgentKind, string>> = {
       left join token_last_used used on used.token_id = t.id
     where t.id = $1 and t.org_id = $2 and ($3::uuid is null or t.owner_id = $3)`,
   connection: `
-    select g.id, c.name, ${member}, c.id as client_id, c.kind as client_kind, g.scopes, g.bounds, g.created_at, g.expires_at,
-      g.revoked_at, null as status, null as successor_id, null as parent_id, g.last_used_at, g.last_address as address,
+    select g.id, c.name, ${member}, c.id as client_id, c.kind as client_kind, g.scopes, g.bounds, '{}'::text[] as allow_list,
+      g.created_at, g.expires_at, g.revoked_at, null as status, null as successor_id, null as parent_id, g.last_used_at, g.last_address as address,
       null as user_agent
     from oauth_grants g join oauth_clients c on c.id = g.client_id join users u on u.id = g.user_id
     where g.id = $1 and g.org_id = $2 and ($3::uuid is null or g.user_id = $3)`,
   service_account: `
     select a.id, a.name, a.id as owner_id, true as is_service_account, a.name as owner_name, null as email, a.role,
       a.removed_at is not null as is_owner_removed, c.id as client_id, c.kind as client_kind, '{}'::text[] as scopes,
-      null as bounds, a.created_at, null as expires_at, a.removed_at as revoked_at, null as status, null as successor_id,
+      null as bounds, '{}'::text[] as allow_list, a.created_at, null as expires_at, a.removed_at as revoked_at, null as status, null as successor_id,
       null as parent_id, a.last_used_at, null as address, null as user_agent
     from service_accounts a
       left join lateral (

@@ -58,6 +58,9 @@ export const Agent = Type.Object(
     ),
     scopes: Type.Array(Type.String(), { description: 'What it was granted; none of a service account.' }),
     bounds: Type.Union([NamedBounds, Type.Null()]),
+    allowList: Type.Array(Type.String(), {
+      description: 'The CIDR ranges that a token may be used from. Empty: any address.',
+    }),
     tools: Type.Array(Type.String(), {
       description:
         'The remote tools that it can call now, by name; of a service account, that its tokens can be given.',

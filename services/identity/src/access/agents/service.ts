@@ -89,6 +89,7 @@ export function createAgentService(deps: {
         client: toClient(row),
         scopes: row.scopes,
         bounds: describeBounds(row.bounds),
+        allowList: row.allow_list,
         tools: subject ? listTools({ catalogue, resources }, subject).map(({ tool }) => tool.name) : [],
         createdAt: row.created_at.toISOString(),
         expiresAt: toIso(row.expires_at),
