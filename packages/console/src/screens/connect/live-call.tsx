@@ -48,8 +48,13 @@ export function LiveCall() {
           </p>
         )}
       </div>
-      {isNew && newest.credential.kind === 'pat' && (
-        <Link to={getAgentPath('token', newest.credential.id)} className="button plain">
+      {isNew && (
+        <Link
+          to={
+            newest.credential.kind === 'pat' ? getAgentPath('token', newest.credential.id) : '/account/apps'
+          }
+          className="button plain"
+        >
           {t.open}
         </Link>
       )}
