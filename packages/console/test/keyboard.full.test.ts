@@ -171,6 +171,12 @@ describeWith('chromium', 'by keyboard alone', () => {
     expect(asked.filter((request) => request.includes('eyJ'))).toEqual([]);
     await (await search(token.id)).filter({ hasText: 'Whose is this' }).click();
     await page.waitForURL(`**/organisation/tokens/${token.id}`);
+    await page.getByRole('button', { name: 'Rotate…' }).waitFor();
+    // What is on the screen can be acted on from the search.
+    await (await search('rotate')).filter({ hasText: 'Rotate' }).first().click();
+    await page.getByRole('dialog', { name: /^Replace/ }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     await (await search('ended agent')).filter({ hasText: 'Revoked' }).waitFor();
     await leave();
     await (await search('webhook')).filter({ hasText: 'Destinations' }).waitFor();

@@ -14,6 +14,8 @@ import { type ForeignProvider, startForeignProvider } from './provider/foreign-p
 const SECURITY = '/sign-in/security';
 const newPassword = 'another-horse-staple';
 
+const PATIENCE_MS = 60_000;
+
 describeWith('chromium', 'the sign-in pages in a browser', () => {
   let platform: Platform;
   let foreign: ForeignProvider;
@@ -46,6 +48,8 @@ describeWith('chromium', 'the sign-in pages in a browser', () => {
 
   async function openPage(options: { readonly javaScriptEnabled?: boolean } = {}): Promise<Page> {
     const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+    // No test is judged by its speed: a busy machine needs longer than Playwright's half minute.
+    context.setDefaultTimeout(PATIENCE_MS);
     const opened = await context.newPage();
     // Violations of the content security policy are reported there; an icon that is missing is none.
     opened.on('console', (message) => {

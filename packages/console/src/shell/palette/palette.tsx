@@ -2,6 +2,7 @@ import { palette as t } from '#text/palette';
 import { text } from '#text/shared';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { flushSync } from 'react-dom';
 import {
   Autocomplete,
   Collection,
@@ -20,8 +21,9 @@ import { SearchIcon } from '../../ui/icons.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { useBack } from '../../ui/use-back.ts';
 import { listKnown } from './known-targets.ts';
+import { listPageActions } from './page-actions.ts';
 import { hasSecret, readId } from './read-id.ts';
-import type { Target } from './target.ts';
+import { matches, type Target } from './target.ts';
 import { useFoundId } from './use-found-id.ts';
 import { useFoundThings } from './use-found-things.ts';
 
@@ -35,6 +37,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const { role } = useMe();
   const navigate = useNavigate();
   const [query, setQuery] = useState('');
+  const [pageActions] = useState(listPageActions);
   const known = query.trim();
   const id = readId(known);
   const isLookup = id !== undefined || hasSecret(known);
@@ -43,11 +46,19 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const found = isLookup ? byId : byName;
   useBack(onClose);
   // What is known at once stays in its place when the rest arrives.
-  const groups = [...(isLookup ? [] : listKnown(known, role)), ...found.groups].filter(
+  const onPage = {
+    id: 'page',
+    label: t.page,
+    targets: pageActions.filter(({ label }) => matches(known, label)),
+  };
+  const groups = [...(isLookup ? [] : [onPage, ...listKnown(known, role)]), ...found.groups].filter(
     ({ targets }) => targets.length > 0,
   );
-  const open = ({ to, isOutside = false }: Target): void => {
-    onClose();
+  const open = ({ to, isOutside = false, run }: Target): void => {
+    // The page is reached again once nothing lies over it.
+    flushSync(onClose);
+    run?.();
+    if (to === undefined) return;
     if (isOutside) location.assign(to);
     else void navigate({ href: to });
   };

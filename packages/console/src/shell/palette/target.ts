@@ -1,14 +1,15 @@
 import type { ReactNode } from 'react';
 
-/** A line of the palette, and where it leads. */
+/** A line of the palette, and where it leads or what it does. */
 export interface Target {
   readonly id: string;
   readonly label: string;
   readonly detail?: string;
   readonly icon: () => ReactNode;
   /** An address of the console, or of the platform outside of it. */
-  readonly to: string;
+  readonly to?: string;
   readonly isOutside?: boolean;
+  run?(): void;
 }
 
 export interface TargetGroup {

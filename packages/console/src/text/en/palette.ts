@@ -5,6 +5,7 @@ export const palette = createTexts({
   placeholder: 'A screen, an action, a name, an id, the text of a token',
   results: 'Results',
   actions: 'Actions',
+  page: 'On this page',
   places: 'Screens',
   tokens: 'Tokens',
   members: 'Members',
