@@ -39,6 +39,8 @@ describeWith('chromium', 'the sign-in at a mounted server in a browser', () => {
     const ada = await people.createPerson('ada');
     upstream.become('ada');
     const context = await browser.newContext({ reducedMotion: 'reduce' });
+    // No test is judged by its speed.
+    context.setDefaultTimeout(60_000);
     const page = await context.newPage();
     const faults: string[] = [];
     page.on('console', (message) => {
