@@ -11,6 +11,8 @@ import {
   type UnreadDocument,
 } from './source.js';
 
+/** So many documents are named in the log of a run, which keeps 1,000 lines. */
+const MAX_NAMED = 200;
 const BATCH_DOCUMENTS = 100;
 const BATCH_BYTES = 4 * MAX_DOCUMENT_BYTES;
 
@@ -100,6 +102,13 @@ export async function crawlSource(
     run.log(`${reason}: ${paths.slice(0, 10).join(', ')}`);
     run.count({ failed: paths.length });
   };
+  let named = 0;
+  /** Names what has changed; a full crawl sends everything, and names nothing. */
+  const name = (what: 'Changed' | 'Gone', paths: readonly string[]): void => {
+    for (const path of isFull ? [] : paths.slice(0, Math.max(0, MAX_NAMED - named)))
+      run.log(`${what}: ${path}`);
+    named += paths.length;
+  };
   /** Documents that could not be read keep their last text, but never for those who may not find them any more. */
   async function keep(paths: readonly string[]): Promise<void> {
     if (isFull)
@@ -113,6 +122,7 @@ export async function crawlSource(
     await sender.flush();
     await sent.add(paths.map((path) => ({ path })));
     run.count({ deleted: paths.length });
+    name('Gone', paths);
   }
   const setCheckpoint = (after?: string) =>
     run.checkpoint({ version: began, after, list: sent.list, fullCrawl: ownFullCrawl } satisfies Checkpoint);
@@ -158,6 +168,7 @@ export async function crawlSource(
       items: fitting.length,
       bytes: fitting.reduce((sum, [{ content }]) => sum + Buffer.byteLength(content), 0),
     });
+    name('Changed', toPaths(fitting.map(([text]) => text)));
     // Documents that have become binary have no text any more.
     const binary = read.filter(
       (document) =>

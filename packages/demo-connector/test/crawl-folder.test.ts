@@ -52,7 +52,15 @@ test('an incremental crawl brings what is new, changed or gone', async () => {
   await crawls.write('pages/cats.md', 'Cats meow.');
   await utimes(join(crawls.parent, 'pages/cats.md'), 0, 0);
   await rename(join(crawls.parent, 'pages/notes.txt'), join(crawls.parent, 'pages/renamed.txt'));
-  expect(await crawls.run()).toMatchObject({ mode: 'incremental', items: 3, deleted: 1, failed: 1 });
+  const changed = await crawls.run();
+  expect(changed).toMatchObject({ mode: 'incremental', items: 3, deleted: 1, failed: 1 });
+  // The page of the run shows them by their names.
+  expect(changed.log.slice(1)).toEqual([
+    'Changed: birds.md',
+    'Changed: cats.md',
+    'Changed: renamed.txt',
+    'Gone: notes.txt',
+  ]);
   expect(crawls.read()).toEqual({
     'birds.md': 'Birds sing.',
     'cats.md': 'Cats meow.',
