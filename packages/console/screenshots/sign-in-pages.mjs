@@ -92,7 +92,6 @@ export async function takeSignInPages(page, { url, admin, take }) {
   await take('new-passkey');
   await press('Create the passkey');
   await arrive('Keep your recovery codes');
-  await silenceDevice();
   await take('recovery-codes');
   await follow('I have saved them');
   await follow('Set up an authenticator app');
@@ -109,6 +108,7 @@ export async function takeSignInPages(page, { url, admin, take }) {
   await take('rename-passkey');
   await open('/sign-out');
   await take('sign-out');
+  await silenceDevice();
   await signIn(email, SECURITY);
   await arrive('Enter the second factor');
   await take('second-factor-ask');
