@@ -59,6 +59,9 @@ describeWith('chromium', 'the page of an agent', () => {
     await page.getByRole('link', { name: 'Notes agent' }).click();
     await page.getByRole('heading', { level: 1, name: 'Notes agent' }).waitFor();
     await openUntil(page, 'GET /api/v1/crawlingManager/:connector/schedule');
+    // The services report what they refused on their own, one after the other.
+    await openUntil(page, 'it lacks user:read · 2 times');
+    await openUntil(page, 'it lacks crawl:read · once');
     await page.locator('.facts').getByText('Ada Mends (you)').waitFor();
     expect(await page.getByRole('list', { name: 'Tools' }).getByRole('link').allTextContents()).toEqual([
       'list_my_tokens',
