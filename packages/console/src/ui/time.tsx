@@ -91,15 +91,24 @@ const UNITS = [
   ['second', 1],
 ] as const;
 
+/** Says how long something lasts in its largest unit, such as "2 minutes". */
+function formatLargestUnit(seconds: number): string {
+  const [unit, size] = UNITS.find(([, length]) => seconds >= length) ?? ['second', 1];
+  const format = new Intl.NumberFormat(LOCALE, { style: 'unit', unit, unitDisplay: 'long' });
+  return format.format(Math.floor(seconds / size));
+}
+
+/** Says how long ago something was, in a sentence that does not change every second: at least a minute. */
+export const formatAge = (since: number): string =>
+  formatLargestUnit(Math.max(MINUTE, (Date.now() - since) / 1000));
+
 /** Shows how long something has lasted, in its largest unit. */
 export function Age({ since }: { since: string }) {
   useTick(true);
   const seconds = Math.max(0, Math.round((Date.now() - Date.parse(since)) / 1000));
-  const [unit, size] = UNITS.find(([, length]) => seconds >= length) ?? ['second', 1];
-  const format = new Intl.NumberFormat(LOCALE, { style: 'unit', unit, unitDisplay: 'long' });
   return (
     <time dateTime={new Date(since).toISOString()} title={formatExactTime(new Date(since))}>
-      {format.format(Math.floor(seconds / size))}
+      {formatLargestUnit(seconds)}
     </time>
   );
 }

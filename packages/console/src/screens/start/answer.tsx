@@ -6,8 +6,8 @@ import { Link } from '@tanstack/react-router';
 import { identity, unwrap } from '../../api/client.ts';
 import { useMe } from '../../api/me.ts';
 import { ProblemNote } from '../../ui/problem-note.tsx';
+import { formatAge } from '../../ui/time.tsx';
 import { type Source, sourcesQuery } from '../knowledge/api.ts';
-import { formatDuration } from './age.ts';
 
 const t = start.answer;
 const REFRESH_MS = 30_000;
@@ -64,11 +64,12 @@ function Knowledge({ sources }: { sources: readonly Source[] }) {
     lastCompletedAt === null ? [] : Date.parse(lastCompletedAt),
   );
   const stale = sources.filter(({ state }) => state === 'late' || state === 'failing').length;
-  const age = (at: number): string => formatDuration(Date.now() - at);
   return (
     <>
       <Link to="/knowledge">
-        {times.length === 0 ? t.notCrawled : t.knowledge(age(Math.max(...times)), age(Math.min(...times)))}
+        {times.length === 0
+          ? t.notCrawled
+          : t.knowledge(formatAge(Math.max(...times)), formatAge(Math.min(...times)))}
       </Link>
       {stale > 0 && ` ${t.stale(stale, sources.length)}`}
     </>

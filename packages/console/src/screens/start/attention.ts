@@ -3,7 +3,7 @@ import type { CrawlSchemas, IdentitySchemas } from '@platform/clients/types';
 import { crawl, identity, mail, unwrap } from '../../api/client.ts';
 import { getConnectorName, toConnectorKey } from '../../ui/connector-name.ts';
 import type { ListTotal } from '../../ui/merge-first-page.ts';
-import { formatDuration } from './age.ts';
+import { formatAge } from '../../ui/time.tsx';
 
 const t = start.attention;
 const DAY_MS = 86_400_000;
@@ -78,7 +78,7 @@ function toOverdue(cause: 'unclaimed' | 'queued' | 'unmade', of: readonly Schedu
   const [first] = of;
   const isOne = of.length === 1;
   const since = Math.min(...of.map(({ overdueSince }) => Date.parse(overdueSince ?? '')));
-  const time = formatDuration(Date.now() - since);
+  const time = formatAge(since);
   const details = {
     unclaimed: (isOne ? t.unclaimed : t.unclaimedSome)(time),
     queued: t.waitsForPlace,
