@@ -187,4 +187,8 @@ test('AUTH-65 it satisfies an organisation that requires a second factor, and no
   expect(answer.status).toBe(401);
   expect(answer.text).toContain('Your organisation requires you to sign in with its identity provider');
   expect(await whoIsSignedIn(browser)).toBeUndefined();
+  // Its challenge is used up, and the audit says why a passkey that is right was refused.
+  await waitFor(async () => (await listSignIns(created.body.user)).some((entry) => (entry as { reason?: string }).reason === 'provider required'), {
+    what: 'the audit entry',
+  });
 }); // oxfmt-ignore
