@@ -32,7 +32,6 @@ async function startPlatform(folder) {
   const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const child = spawn(process.execPath, ['packages/local/start.mjs', '--no-demo', ...flags], {
     cwd: ROOT,
-    env: { ...process.env, MCP_SERVER_ALLOWED_TARGETS: '127.0.0.0/8' },
   });
   const exited = new Promise((done) => child.once('close', done));
   let output = '';

@@ -112,6 +112,10 @@ async function planDemoUrl(): Promise<URL> {
   return new URL(`http://127.0.0.1:${await findFreePort('127.0.0.1', DEMO_PORT)}/mcp`);
 }
 
+/** Adds the demo server to the operator's targets; without these it is allowed as all of this machine is. */
+const allowDemo = (targets: string | undefined, demoUrl: URL | undefined): string | undefined =>
+  targets && [targets, ...(demoUrl ? [demoUrl.host] : [])].join();
+
 /** Starts the services on their databases. */
 async function startBackend(
   planned: readonly PlannedService[],
@@ -140,9 +144,7 @@ async function startBackend(
       adminEmail: admin.email,
       adminPassword: admin.password,
       otherClients: options.environment['SERVICE_CLIENTS'],
-      mcpServerTargets: [options.environment['MCP_SERVER_ALLOWED_TARGETS'], demoUrl?.host]
-        .filter(Boolean)
-        .join(),
+      mcpServerTargets: allowDemo(options.environment['MCP_SERVER_ALLOWED_TARGETS'], demoUrl),
       redisUrl: options.redisUrl,
       kafkaBrokers: options.kafkaBrokers,
     },

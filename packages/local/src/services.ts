@@ -10,11 +10,8 @@ export interface ServiceContext {
   readonly clientSecrets: Readonly<Record<string, string>>;
   /** Additional SERVICE_CLIENTS of identity from the launcher's environment. */
   readonly otherClients: string | undefined;
-  /**
-   * The addresses besides public ones at which mounted MCP servers may be: the operator's, and the demo
-   * server's.
-   */
-  readonly mcpServerTargets: string;
+  /** The operator's MCP_SERVER_ALLOWED_TARGETS and the demo server; when undefined, the default holds. */
+  readonly mcpServerTargets: string | undefined;
   /** When undefined, the queues are kept in PostgreSQL. */
   readonly redisUrl: string | undefined;
   /** When undefined, events stay in the feed. */
@@ -55,6 +52,9 @@ const getClient = (name: string, { clientSecrets, encryptionKeys, getUrl }: Serv
   SERVICE_CLIENT_SECRET: clientSecrets[name] ?? '',
   ENCRYPTION_KEYS: encryptionKeys,
 });
+
+/** What an administrator registers may be on this machine, over plain HTTP. No other deployment allows that by itself. */
+const LOOPBACK = '127.0.0.0/8,::1';
 
 const identity: ServiceDefinition = {
   name: 'identity',
@@ -104,6 +104,7 @@ const identity: ServiceDefinition = {
   internal: ['/api/v1/configurationManager/internal'],
   errorShape: 'standard',
   heapMb: 256,
+  defaults: { DESTINATION_ALLOWED_TARGETS: LOOPBACK, MCP_SERVER_ALLOWED_TARGETS: LOOPBACK },
   env: ({
     encryptionKeys,
     adminEmail,
@@ -121,7 +122,7 @@ const identity: ServiceDefinition = {
       ...Object.entries(clientSecrets).map(([name, secret]) => `${name}:${secret}`),
       ...(otherClients ? [otherClients] : []),
     ].join(),
-    ...(mcpServerTargets !== '' && { MCP_SERVER_ALLOWED_TARGETS: mcpServerTargets }),
+    ...(mcpServerTargets !== undefined && { MCP_SERVER_ALLOWED_TARGETS: mcpServerTargets }),
     ...(kafkaBrokers !== undefined && { KAFKA_BROKERS: kafkaBrokers }),
     // Without a password there is nothing to create: the first start has created the admin.
     ...(adminPassword !== undefined && {
@@ -130,8 +131,6 @@ const identity: ServiceDefinition = {
     }),
   }),
 };
-
-const LOCAL_NETWORKS = '127.0.0.0/8,::1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7';
 
 const mail: ServiceDefinition = {
   name: 'mail',
@@ -145,7 +144,7 @@ const mail: ServiceDefinition = {
     // Less than the time that the launcher allows a service to stop.
     SEND_DEADLINE_MS: '15000',
     // The catcher, and any SMTP server on this machine or its local network.
-    SMTP_ALLOWED_TARGETS: LOCAL_NETWORKS,
+    SMTP_ALLOWED_TARGETS: `${LOOPBACK},10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7`,
   },
   env: (context) => getClient('mail', context),
 };
@@ -157,10 +156,7 @@ const crawl: ServiceDefinition = {
   internal: [],
   errorShape: 'crawl',
   heapMb: 256,
-  defaults: {
-    // Endpoints on this machine or its local network.
-    ENDPOINT_ALLOWED_TARGETS: LOCAL_NETWORKS,
-  },
+  defaults: { ENDPOINT_ALLOWED_TARGETS: LOOPBACK },
   env: (context) => ({
     ...getClient('crawl', context),
     ...(context.redisUrl !== undefined && { REDIS_URL: context.redisUrl }),

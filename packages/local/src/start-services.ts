@@ -132,5 +132,7 @@ function toEnvironment(
     ([name]) =>
       !/^npm_/i.test(name) && !name.startsWith('BOOTSTRAP_ADMIN_') && !(name.replace(/_FILE$/, '') in set),
   );
-  return { ...service.defaults, ...Object.fromEntries(inherited), ...set };
+  const given = new Set(inherited.map(([name]) => name.replace(/_FILE$/, '')));
+  const defaults = Object.entries(service.defaults ?? {}).filter(([name]) => !given.has(name));
+  return { ...Object.fromEntries([...defaults, ...inherited]), ...set };
 }

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { callUrl, createProofKey, testPlatform, waitFor } from '@platform/testing';
 
 /* The main jobs of `npm start`, through its gateway, as the administrator that it prints. */
@@ -158,6 +161,35 @@ test('what mail and crawl refuse to a token is in its log, with the reason [AUD-
     ['rest', 'POST /api/v1/crawlingManager/:connector/pause', 'scope', ['crawl:write']],
     ['rest', 'POST /api/v1/mail/emails/sendEmail', 'scope', ['SEND_MAIL']],
   ]);
+});
+
+test('destinations, crawl endpoints and mounted servers may be on this machine, over plain HTTP [OPS-25]', async () => {
+  const received: string[] = [];
+  const server = createServer((request, response) => {
+    received.push(request.url ?? '');
+    response.end('{}');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const create = async (path: string, body: object) => {
+    const created = await call('POST', path, session, body);
+    expect([path, created.status, created.body.error]).toEqual([path, 201, undefined]);
+    return created.body;
+  };
+  const at = (path: string) => `http://localhost:${port}/${path}`;
+  const { destination } = await create('/api/v1/events/destinations', { form: 'webhook', url: at('facts') });
+  const { data: endpoint } = await create(`${CRAWL}/endpoints`, { url: at('crawl') });
+  const mount = await create('/api/v1/mcp-servers', { name: 'local', url: at('mcp'), isEnabled: true });
+  const tests = [
+    `/api/v1/events/destinations/${destination.id}/test`,
+    `${CRAWL}/endpoints/${endpoint.endpointId}/test`,
+    `/api/v1/mcp-servers/${mount.server.id}/test`,
+  ];
+  for (const path of tests) expect([path, (await call('POST', path, session)).status]).toEqual([path, 200]);
+  expect(new Set(received)).toEqual(new Set(['/facts', '/crawl', '/mcp']));
+  server.closeAllConnections();
+  server.close();
 });
 
 test('routes between services do not exist for the clients of the gateway', async () => {

@@ -89,6 +89,19 @@ test('OPS-11 images of other projects have one exact version, and its digest', (
 const endsByItself = (name: string): boolean =>
   name === 'secrets' || name === 'databases' || name.startsWith('migrate-');
 
+test('OPS-25 Compose and the chart allow nothing but public addresses by default', () => {
+  const given = ['DESTINATION', 'ENDPOINT', 'MCP_SERVER'].map((kind) => `${kind}_ALLOWED_TARGETS`);
+  for (const name of given) expect(source).toContain(`${name}: \${${name}:-}`);
+  expect(given.map((name) => example.get(name))).toEqual(['', '', '']);
+  for (const file of [
+    'chart/values.yaml',
+    'values/dev.yaml',
+    'values/production.yaml',
+    'values/existing-services.yaml',
+  ])
+    expect(given.filter((name) => read(`k8s/${file}`).includes(name))).toEqual([]);
+});
+
 test('every long-running container has a health check and a restart policy', () => {
   for (const [name, service] of Object.entries(compose.services)) {
     if (endsByItself(name)) continue;
