@@ -1,6 +1,7 @@
 // Writes the JSON Schemas and the AsyncAPI document below docs/, and the list of facts; a test fails while they are not up to date.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { buildDocuments, renewFactList } from './dist/documents.js';
+import { replaceGenerated } from '@platform/testing';
+import { buildDocuments, buildFactList } from './dist/documents.js';
 
 const docs = new URL('docs/', import.meta.url);
 await rm(docs, { recursive: true, force: true });
@@ -9,4 +10,4 @@ for (const [name, content] of Object.entries(buildDocuments()))
   await writeFile(new URL(name, docs), `${JSON.stringify(content, null, 2)}\n`);
 
 const page = new URL('../../docs/connect/events.md', import.meta.url);
-await writeFile(page, renewFactList(await readFile(page, 'utf8')));
+await writeFile(page, replaceGenerated(await readFile(page, 'utf8'), 'facts', buildFactList()));

@@ -44,6 +44,8 @@ async function compareDocument(before, after) {
 }
 
 function listMissing(what, before, after) {
+  if (before.length === 0)
+    throw new SetupError(`${what} is looked for, but the last release seems to have none.`);
   const left = new Set(after);
   return before.filter((name) => !left.has(name)).map((name) => `${what} is gone: ${name}`);
 }

@@ -118,6 +118,8 @@ const toChecksums = (files) => files.map(({ sha256, file }) => `${sha256}  ${fil
 /** The list of exports is what the next release is compared with, so it is committed. */
 async function assertListed(exports, isRenewing) {
   const file = join(ROOT, EXPORTS);
+  const [empty] = Object.entries(exports).find(([, names]) => names.length === 0) ?? [];
+  if (empty !== undefined) throw new SetupError(`${empty} exports nothing, or its types are not read right.`);
   const list = `${JSON.stringify(exports, undefined, 2)}\n`;
   if (isRenewing) await writeFile(file, list);
   if ((await readFile(file, 'utf8')) !== list)

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { replaceGenerated } from '@platform/testing';
 import { formatFigures, formatTable, readResults } from '../src/runner/report.js';
 import { suites } from '../src/suites.js';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const tables = /(?<=<!-- results -->\n)[^]*(?=<!-- \/results -->)/;
 
 /** The values that say what a replica carries, by suite. */
 const CARRIED: Readonly<Record<string, readonly string[]>> = {
@@ -21,9 +21,9 @@ test.each([
 ] as const)('%s (UPDATE_RESULTS=1 renews it)', async (_title, path, shown, format) => {
   const expected = await Promise.all(shown.map(async (suite) => {
     const table = format(suite, await readResults(here('../results'), suite));
-    return `\n**${suite.name}**: ${suite.title}\n\n${table}\n`;
+    return `**${suite.name}**: ${suite.title}\n\n${table}\n`;
   }));
-  const text = `${expected.join('')}\n`;
-  if (process.env.UPDATE_RESULTS) writeFileSync(path, readFileSync(path, 'utf8').replace(tables, text));
-  expect(tables.exec(readFileSync(path, 'utf8'))?.[0]).toBe(text);
+  const renewed = replaceGenerated(readFileSync(path, 'utf8'), 'results', expected.join('\n'));
+  if (process.env.UPDATE_RESULTS) writeFileSync(path, renewed);
+  expect(readFileSync(path, 'utf8')).toBe(renewed);
 });

@@ -47,20 +47,13 @@ const factHeaders = {
 const contracts: Readonly<Record<string, object>> = { ...syncEventContracts, ...factContracts };
 
 /** The types of facts in Markdown, for docs/connect/events.md. */
-const buildFactList = (): string =>
+export const buildFactList = (): string =>
   typesOfFacts
     .map(
       (type) =>
         `- [\`${type}\`](../../packages/events/docs/schemas/${type}.schema.json): ${factTypes[type]}\n`,
     )
     .join('');
-
-/** Puts the list of types into the page. */
-export const renewFactList = (page: string): string =>
-  page.replace(
-    /(<!-- facts -->\n).*?(<!-- \/facts -->)/s,
-    (_all, start: string, end: string) => `${start}\n${buildFactList()}\n${end}`,
-  );
 
 /** The contracts for other languages than TypeScript: JSON Schemas, and an AsyncAPI document that contains them. */
 export function buildDocuments(): Documents {

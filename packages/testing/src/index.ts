@@ -11,6 +11,7 @@ export {
 export { issueCertificate } from './certificates.js';
 export { describeDatabase, describePrismaSchema } from './describe-schema.js';
 export { ADMIN_URL_VARIABLE } from './environment.js';
+export { replaceGenerated } from './generated-section.js';
 export { ensureInspector } from './inspector.js';
 export { ENCRYPTION_KEYS, SERVICE_SECRET, type TestOrganisation } from './lazy/identity.js';
 export { type LazyServices, startLazyServices } from './lazy/lazy-services.js';

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SERVICES } from '@platform/local/services';
+import { replaceGenerated } from '@platform/testing';
 import { parse } from 'yaml';
 import { askConfig, type ConfigAnswer, mountSecrets } from '../deploy/service-config.js';
 import { read, root } from './files.js';
@@ -19,7 +20,7 @@ const SHARED_TABLE = 'packages/service-kit/README.md';
 
 type Rows = readonly { readonly name: string; readonly fallback: string; readonly meaning: string }[];
 
-const table = /(<!-- environment -->\n\n)(.*?)(\n\n<!-- \/environment -->)/s;
+const table = /<!-- environment -->\n(.*?)<!-- \/environment -->/s;
 
 const toCell = (fallback: string): string => {
   if (fallback === 'required') return fallback;
@@ -27,7 +28,7 @@ const toCell = (fallback: string): string => {
 };
 
 function readRows(markdown: string): Rows {
-  const lines = table.exec(markdown)?.[2]?.split('\n').slice(2) ?? [];
+  const lines = table.exec(markdown)?.[1]?.trim().split('\n').slice(2) ?? [];
   return lines.map((line) => {
     const [, name = '', fallback = '', meaning = ''] = line.split(/(?<!\\)\|/).map((cell) => cell.trim());
     return { name: name.replaceAll('`', ''), fallback, meaning };
@@ -42,10 +43,7 @@ function renew(path: string, expected: readonly Row[]): void {
     ([name, fallback]) => `| \`${name}\` | ${fallback} | ${meanings.get(name) ?? ''} |`,
   );
   const text = ['| Variable | Default | Meaning |', '| --- | --- | --- |', ...rows].join('\n');
-  writeFileSync(
-    join(root, path),
-    markdown.replace(table, (_all, start: string, _rows, end: string) => start + text + end),
-  );
+  writeFileSync(join(root, path), replaceGenerated(markdown, 'environment', text));
 }
 
 type Row = readonly [name: string, fallback: string];
