@@ -1,5 +1,5 @@
 // The npm package, for servers without Fastify: anything exported here is public.
-import { systemClock } from '@platform/service-kit';
+import { AppError, systemClock } from '@platform/service-kit';
 import { parseBearer } from './bearer.js';
 import { invalidCredential, missingCredential, standardAuthErrors } from './challenges.js';
 import {
@@ -31,6 +31,9 @@ export interface Refusal extends Error {
   /** `WWW-Authenticate` or `Retry-After`. */
   readonly headers: Readonly<Record<string, string>> | undefined;
 }
+
+/** Returns whether `verify` refused the request; anything else that it rejects with is a fault. */
+export const isRefusal = (error: unknown): error is Refusal => error instanceof AppError;
 
 /**
  * Creates a verifier of sessions and personal access tokens. OAuth access tokens are refused: they name the service that

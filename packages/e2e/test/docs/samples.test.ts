@@ -14,6 +14,9 @@ const placeholders: Readonly<Record<string, readonly string[]>> = {
   testing: ['mails', 'migrate', 'migrationsDir', 'token', 'url'],
 };
 
+/** The types of placeholders that a sample would not compile without; all others are `any`. */
+const placeholderTypes: Readonly<Record<string, string>> = { app: "import('fastify').FastifyInstance" };
+
 const getSamples = (markdown: string): string[] =>
   [...markdown.matchAll(/^( *)```(?:ts|js)\n(.*?)^\1```/gms)].map(([, , code = '']) => code);
 
@@ -38,31 +41,33 @@ function complete(name: string, code: string): string {
   const isWhole = code.startsWith('import ');
   return [
     ...(isWhole ? [] : [`import { ${imported.join(', ')} } from '@platform/${name}';`]),
-    ...declared.map((placeholder) => `declare const ${placeholder}: any;`),
+    ...declared.map(
+      (placeholder) => `declare const ${placeholder}: ${placeholderTypes[placeholder] ?? 'any'};`,
+    ),
     code,
     'export {};',
   ].join('\n');
 }
 
 let folder: string;
-beforeAll(() => {
+beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'samples-'));
 });
-afterAll(() => {
+afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-function compile(): string {
+function compile(packagePaths: Readonly<Record<string, readonly string[]>>): string {
   const packages = join(root, 'packages');
   const compilerOptions = {
     noEmit: true,
-    // Samples are short: they leave out types, and checks of what is always there.
-    strict: false,
-    exactOptionalPropertyTypes: false,
+    // A sample may fall off the end of a function; everything else is as strict as the sources.
+    noImplicitReturns: false,
     types: ['node', 'jest'],
     typeRoots: [join(root, 'node_modules/@types')],
     paths: {
-      '@platform/*': [join(packages, '*/dist/index.d.ts')],
+      ...packagePaths,
+      fastify: [join(packages, 'service-kit/node_modules/fastify/fastify.d.ts')],
       kafkajs: [join(packages, 'events/node_modules/kafkajs/types/index.d.ts')],
     },
   };
@@ -80,6 +85,37 @@ function compile(): string {
   }
 }
 
+interface NpmPackage {
+  readonly name: string;
+  readonly source: string;
+  /** The module of each export, as a path in the sources. */
+  readonly entries: Readonly<Record<string, string>>;
+}
+const { npmPackages } = (await import(join(root, 'packages/release/npm-packages.mjs'))) as {
+  npmPackages: readonly NpmPackage[];
+};
+const npmName = ({ name }: NpmPackage): string => name.replace('@platform/', '');
+
+/** Maps what the npm packages export to the types of the sources that they are made from. */
+const npmPaths = Object.fromEntries(
+  npmPackages.flatMap(({ name, source, entries }) =>
+    Object.entries(entries).map(([entry, module]) => [
+      entry.replace('.', name),
+      [join(root, source, 'dist', `${module}.d.ts`)],
+    ]),
+  ),
+);
+
+test('the programs of the npm packages compile in strict mode', () => {
+  for (const one of npmPackages) {
+    const programs = getSamples(read(`packages/release/npm/${npmName(one)}/README.md`));
+    expect(programs).not.toEqual([]);
+    for (const [index, code] of programs.entries())
+      writeFileSync(join(folder, `${npmName(one)}-${index + 1}.mts`), code);
+  }
+  expect(compile(npmPaths)).toBe('');
+}, 60_000);
+
 test('the samples of the packages compile', () => {
   for (const name of Object.keys(placeholders)) {
     const samples = getSamples(read(`packages/${name}/README.md`));
@@ -87,5 +123,5 @@ test('the samples of the packages compile', () => {
     for (const [index, code] of samples.entries())
       writeFileSync(join(folder, `${name}-${index + 1}.mts`), complete(name, code));
   }
-  expect(compile()).toBe('');
+  expect(compile({ '@platform/*': [join(root, 'packages/*/dist/index.d.ts')] })).toBe('');
 }, 60_000);
