@@ -64,7 +64,7 @@ const identityRules = onlyLowerParts(
     jobs: domains,
     console: [],
   },
-  ['generated/', 'resources[.]ts$'],
+  ['generated/', 'resources[.]ts$', 'prisma[.]ts$'],
 );
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -128,7 +128,7 @@ export default {
       severity: 'error',
       comment: 'Routes never touch the database: they ask the service of their feature.',
       from: { path: '^services/.+[/.]routes[.]ts$' },
-      to: { path: ['[/.]queries[.]ts$', '^services/[^/]+/src/db/', generatedClient] },
+      to: { path: ['[/.]queries[.]ts$', '[.]sql[.]ts$', '^services/[^/]+/src/db/', generatedClient] },
     },
     {
       name: 'services-know-no-fastify',
@@ -140,12 +140,27 @@ export default {
     {
       name: 'database-behind-queries',
       severity: 'error',
-      comment: 'Only queries.ts, the files of db/ and resources.ts import the generated client.',
+      comment:
+        'Only queries.ts, the files of db/ and those that open the client import the generated client.',
       from: {
         path: '^services/[^/]+/src/',
-        pathNot: ['[/.](?:queries|resources)[.]ts$', '^services/[^/]+/src/db/', generatedClient],
+        pathNot: ['[/.](?:queries|resources|prisma)[.]ts$', '^services/[^/]+/src/db/', generatedClient],
       },
       to: { path: generatedClient },
+    },
+    {
+      name: 'queries-are-of-prisma',
+      severity: 'error',
+      comment: 'queries.ts goes through Prisma; statements for pg stand in a *.sql.ts beside it.',
+      from: { path: '^services/.+[/.]queries[.]ts$' },
+      to: { path: ['/node_modules/pg/', '/node_modules/@types/pg/', '/base/sql-client[.]ts$'] },
+    },
+    {
+      name: 'sql-is-of-pg',
+      severity: 'error',
+      comment: '*.sql.ts holds statements for pg; what goes through Prisma stands in a queries.ts beside it.',
+      from: { path: '^services/.+[.]sql[.]ts$' },
+      to: { path: [generatedClient, '^services/[^/]+/src/prisma[.]ts$'] },
     },
     ...crawlRules,
     ...identityRules,

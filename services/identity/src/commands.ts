@@ -22,7 +22,7 @@ import { deleteMailsTo } from './mails/outbox/queries.js';
 import { resetByCommand } from './sign-in/second-factor/reset.js';
 import { createPasswords } from './base/passwords.js';
 import { sealedColumns } from './commands/sealed-columns.js';
-import type { Transaction } from './resources.js';
+import type { Transaction } from './prisma.js';
 import { describeKeys, removeSigningKey, rotateKey } from './credentials/signing-keys/commands.js';
 import { normaliseEmail } from './members/members/service.js';
 import { runLiftRequirement, runReleaseDomain, runVerifyDomain } from './provider-commands.js';

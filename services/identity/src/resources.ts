@@ -1,7 +1,6 @@
 import { createPool, type Logger, type ResourceOptions } from '@platform/service-kit';
-import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
-import { PrismaClient } from './generated/prisma/client.js';
+import { openPrisma, type Prisma } from './prisma.js';
 
 /** The resources that the process holds open. */
 export interface Resources {
@@ -11,12 +10,9 @@ export interface Resources {
   readonly livenessPool: pg.Pool;
   /** A pool for what is sent to destinations of facts, so that no backlog delays requests. */
   readonly deliveryPool: pg.Pool;
-  readonly prisma: PrismaClient;
+  readonly prisma: Prisma;
   readonly log: Logger;
 }
-
-export type Prisma = PrismaClient;
-export type Transaction = Parameters<Parameters<PrismaClient['$transaction']>[0]>[0];
 
 /** The number of liveness batches that run concurrently; each uses one connection. */
 export const LIVENESS_CONNECTIONS = 2;
@@ -40,11 +36,5 @@ export function openResources({ databaseUrl: connectionString, ...options }: Res
     applicationName: 'identity-deliveries',
     maxConnections: DELIVERY_CONNECTIONS,
   });
-  const prisma = new PrismaClient({
-    adapter: new PrismaPg(pool),
-    errorFormat: 'minimal',
-    // The pool gives up first, with an error that means "try again".
-    transactionOptions: { maxWait: 2 * (pool.options.connectionTimeoutMillis ?? 1_000) },
-  });
-  return { pool, livenessPool, deliveryPool, prisma, log: options.log };
+  return { pool, livenessPool, deliveryPool, prisma: openPrisma(pool), log: options.log };
 }

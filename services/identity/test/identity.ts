@@ -11,7 +11,8 @@ import type { ResolveTxt } from '../src/sign-in/identity-provider/dns.js';
 import { createExpiryJob } from '../src/jobs/expiry.job.js';
 import { createOrganisationService } from '../src/commands/organisations.js';
 import { createPasswords } from '../src/base/passwords.js';
-import { openResources, type Prisma } from '../src/resources.js';
+import type { Prisma } from '../src/prisma.js';
+import { openResources } from '../src/resources.js';
 
 export const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 

@@ -1,7 +1,7 @@
 import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { measureQueue } from './features/queue/queries.js';
+import { measureQueue } from './features/queue/queue.sql.js';
 
 /** Counting stops here; a longer queue is reported as this many mails. */
 const MAX_COUNT = 1_000;

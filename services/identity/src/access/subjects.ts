@@ -1,6 +1,6 @@
 import { type AccountPrincipal, type Bounds, type Role, scopeCatalogue } from '@platform/auth';
 import type pg from 'pg';
-import { findLiveCredentials, keptScopes } from '../credentials/liveness/queries.js';
+import { findLiveCredentials, keptScopes } from '../credentials/liveness/liveness.sql.js';
 import { parseGroups } from '../credentials/liveness/service.js';
 import type { SubjectType } from './schemas.js';
 

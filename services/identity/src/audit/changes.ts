@@ -1,4 +1,4 @@
-import type { Changes } from './queries.js';
+import type { Changes } from './record.sql.js';
 
 type Value = string | number | null;
 

@@ -3,7 +3,7 @@ import { type App, errorResponses } from '@platform/service-kit';
 import { AuditPage, AuditQuery } from './schemas.js';
 import { type AuditService, createAuditService } from './service.js';
 import { requireAdminRole } from '../base/authority.js';
-import type { Prisma } from '../resources.js';
+import type { Prisma } from '../prisma.js';
 
 /** Registers the routes of the audit, for administrators with a session. */
 function auditRoutes(app: App, service: AuditService): void {

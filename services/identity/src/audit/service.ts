@@ -1,7 +1,7 @@
 import type { UserPrincipal } from '@platform/auth';
 import type { AuditEntry } from '@platform/events';
 import { pageWindow, toPagination } from '@platform/service-kit';
-import type { Prisma } from '../resources.js';
+import type { Prisma } from '../prisma.js';
 import {
   type AuditFilter,
   type AuditName,

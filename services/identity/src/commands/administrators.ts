@@ -1,9 +1,9 @@
 import { AppError, type Clock, conflict, notFound } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import type { Prisma, Transaction } from '../resources.js';
+import type { Prisma, Transaction } from '../prisma.js';
 import { platformActor } from '../base/caller/actor.js';
 import { findChanges } from '../audit/changes.js';
-import { insertAuditEntry } from '../audit/queries.js';
+import { insertAuditEntry } from '../audit/record.sql.js';
 import { deleteSecrets } from '../mails/one-time-secrets/queries.js';
 import { notifyByCommand } from '../sign-in/identity-provider/notices.js';
 import type { Alert } from '../mails/alerts.js';
@@ -17,7 +17,8 @@ import { endSessions } from '../sign-in/sessions/queries.js';
 import { emailTaken } from '../members/members/errors.js';
 import { type Account, findUserByEmail, insertUser, setAdministrator } from '../members/members/queries.js';
 import { normaliseEmail } from '../members/members/service.js';
-import { findOrganisations, lockOrganisation } from '../members/organisation/queries.js';
+import { findOrganisations } from '../members/organisation/queries.js';
+import { lockOrganisation } from '../members/organisation/organisation.sql.js';
 
 /** The number of organisations that the error lists when one has to be chosen. */
 const MAX_LISTED = 20;

@@ -1,12 +1,12 @@
 import type { Clock } from '@platform/service-kit';
-import { insertAuditEntry } from '../audit/queries.js';
+import { insertAuditEntry } from '../audit/record.sql.js';
 import { platformActor } from '../base/caller/actor.js';
 import { lastAdmin, userNotFound } from '../members/members/errors.js';
 import { findUserByEmail, markRemoved } from '../members/members/queries.js';
 import { isLastAdmin } from '../members/members/service.js';
 import { notifyOfCommand } from '../members/operator-notices/notify.js';
-import { lockOrganisation } from '../members/organisation/queries.js';
-import type { Prisma } from '../resources.js';
+import { lockOrganisation } from '../members/organisation/organisation.sql.js';
+import type { Prisma } from '../prisma.js';
 
 /**
  * Removes a member of whichever organisation has the address, for an operator whom its owner asks. The administrators are mailed.

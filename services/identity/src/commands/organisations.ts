@@ -1,8 +1,8 @@
 import type { Clock } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import type { Prisma, Transaction } from '../resources.js';
+import type { Prisma, Transaction } from '../prisma.js';
 import { platformActor } from '../base/caller/actor.js';
-import { insertAuditEntry } from '../audit/queries.js';
+import { insertAuditEntry } from '../audit/record.sql.js';
 import type { Passwords } from '../base/passwords.js';
 import { emailTaken } from '../members/members/errors.js';
 import { insertUser } from '../members/members/queries.js';

@@ -1,5 +1,5 @@
 import { insertFactsOfEntries } from '../audit/record.sql.js';
-import { queryRows, type SqlClient } from '../base/transaction.js';
+import type { SqlClient } from '../base/sql-client.js';
 
 /**
  * Records what an operator did in the audit of every organisation that it concerns: none sees the operator's shell. Commands
@@ -17,8 +17,7 @@ export const recordCommand = (
   },
   at: Date,
 ): Promise<unknown> =>
-  queryRows(
-    db,
+  db.query(
     `with entry as (
        insert into audit_entries (id, org_id, action, subject_id, reason, detail, created_at)
        select uuid_v7($2::timestamptz), id, 'operator.command_run', id, 'command', $1::jsonb, $2::timestamptz

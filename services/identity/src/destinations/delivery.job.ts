@@ -14,7 +14,7 @@ import {
   type Parcel,
   type Served,
   storeOutcomes,
-} from './claim.queries.js';
+} from './claim.sql.js';
 import { type DisableReason, type Result, toOutcomes, toParcels, toProgress } from './outcomes.js';
 import { HASTENED_ATTEMPTS, OUTAGE_MS } from './schedule.js';
 import type { Send } from './send.js';

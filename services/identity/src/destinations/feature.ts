@@ -9,7 +9,7 @@ import { Counter, type Registry } from 'prom-client';
 import { createRequestLimit } from '../base/rate-limits/request-limit.js';
 import type { StartJob } from '../base/start-job.js';
 import type { Resources } from '../resources.js';
-import type { Claim } from './claim.queries.js';
+import type { Claim } from './claim.sql.js';
 import { createDeliveryJob, type ToSubscribedEvent } from './delivery.job.js';
 import type { DisableReason } from './outcomes.js';
 import { destinationRoutes } from './routes.js';

@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS } from '@platform/service-kit';
-import type { Parcel } from './claim.queries.js';
+import type { Parcel } from './claim.sql.js';
 import { type Result, toOutcomes, toProgress } from './outcomes.js';
 import type { Sent } from './send.js';
 

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { Claim, NewFact, Outcome, Parcel, Progress } from './claim.queries.js';
+import type { Claim, NewFact, Outcome, Parcel, Progress } from './claim.sql.js';
 import {
   DISABLED_AFTER_MS,
   findNextAttempt,

@@ -1,6 +1,6 @@
 import type { ListWindow } from '@platform/service-kit';
 import type { Prisma as PrismaTypes } from '../generated/prisma/client.js';
-import type { Prisma, Transaction } from '../resources.js';
+import type { Prisma, Transaction } from '../prisma.js';
 
 const select = {
   id: true,

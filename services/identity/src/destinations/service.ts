@@ -17,15 +17,15 @@ import {
 import { v7 as uuidv7 } from 'uuid';
 import type { AuditAction } from '../audit/actions.js';
 import { findChanges } from '../audit/changes.js';
-import { insertAuditEntry } from '../audit/queries.js';
+import { insertAuditEntry } from '../audit/record.sql.js';
 import { type Caller, platformActor } from '../base/caller/actor.js';
 import { isOtherOrigin, parseTargetUrl } from '../base/egress/target-url.js';
 import type { CountRequest } from '../base/rate-limits/request-limit.js';
 import { storeAlert } from '../mails/alerts.js';
 import type { Outbox } from '../mails/outbox/outbox.js';
 import { changeAsAdministrator, findAdministrators } from '../members/organisation/administration.js';
-import type { Prisma, Transaction } from '../resources.js';
-import type { Claim } from './claim.queries.js';
+import type { Prisma, Transaction } from '../prisma.js';
+import type { Claim } from './claim.sql.js';
 import type { DisableReason } from './outcomes.js';
 import {
   countDeliveries,

@@ -6,7 +6,8 @@ import { findAuditNames, findByIds } from '../audit/queries.js';
 import { AuditName } from '../audit/schemas.js';
 import { findNames, toEntry } from '../audit/service.js';
 import { requireAdminRole } from '../base/authority.js';
-import type { Prisma, Resources } from '../resources.js';
+import type { Prisma } from '../prisma.js';
+import type { Resources } from '../resources.js';
 import { readingCursor } from './feed.routes.js';
 import { Fact } from './feed.schemas.js';
 

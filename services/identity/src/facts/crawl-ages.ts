@@ -1,6 +1,6 @@
 import type { ReportedFact } from '@platform/events';
 import type pg from 'pg';
-import type { Prisma } from '../resources.js';
+import type { SqlClient } from '../base/sql-client.js';
 
 /*
  * How old is what connectors have crawled, kept from the facts that crawl reports anyway. Facts may come twice, and in another
@@ -144,9 +144,9 @@ const record = `
     described_at = greatest(old.described_at, excluded.described_at)`;
 
 /** Records what facts say about the age of documents. Repeating it changes nothing. */
-export async function recordCrawlAges(db: Prisma, facts: readonly ReportedFact[]): Promise<void> {
+export async function recordCrawlAges(db: SqlClient, facts: readonly ReportedFact[]): Promise<void> {
   const changes = facts.map(toChange).filter((change) => change !== undefined);
-  if (changes.length > 0) await db.$executeRawUnsafe(record, JSON.stringify(changes));
+  if (changes.length > 0) await db.query(record, [JSON.stringify(changes)]);
 }
 
 const MAX_FOUND = 500;

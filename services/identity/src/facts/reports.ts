@@ -1,12 +1,12 @@
 import type { ReportedFact } from '@platform/events';
 import { type Clock, DAY_MS } from '@platform/service-kit';
-import { insertFacts, type NewFact } from '../audit/facts.queries.js';
-import { insertReportedEntries } from '../audit/queries.js';
+import { insertFacts, type NewFact } from '../audit/facts.sql.js';
+import { insertReportedEntries } from '../audit/record.sql.js';
 import { type NoticedCrawl, toCrawlDetail } from '../mails/outbox/crawl-notices.js';
 import { recordInvitationOutcomes } from '../mails/outbox/invitation-outcomes.js';
 import type { Outbox } from '../mails/outbox/outbox.js';
 import { findAdministrators } from '../members/organisation/administration.js';
-import type { Prisma, Transaction } from '../resources.js';
+import type { Prisma, Transaction } from '../prisma.js';
 import { recordCrawlAges } from './crawl-ages.js';
 
 type Entry = Extract<ReportedFact, { type: 'audit.entry' }>;

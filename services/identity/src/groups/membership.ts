@@ -1,4 +1,4 @@
-import type { NewAuditEntry } from '../audit/queries.js';
+import type { NewAuditEntry } from '../audit/record.sql.js';
 import type { GroupRow } from './queries.js';
 
 /** The most groups of an organisation, of both sources. */

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
-import { insertAuditEntries, type NewAuditEntry } from '../audit/queries.js';
+import { insertAuditEntries, type NewAuditEntry } from '../audit/record.sql.js';
 import type { Actor } from '../base/caller/actor.js';
-import type { Transaction } from '../resources.js';
+import type { Transaction } from '../prisma.js';
 import { MAX_GROUPS, MAX_MEMBERSHIPS, toMembershipEntries } from './membership.js';
 import {
   countGroups,

@@ -1,6 +1,6 @@
 import type { ListWindow } from '@platform/service-kit';
 import { Prisma } from '../generated/prisma/client.js';
-import type { Prisma as Client, Transaction } from '../resources.js';
+import type { Prisma as Client, Transaction } from '../prisma.js';
 import type { GroupSource } from './schemas.js';
 
 export interface GroupRow {

@@ -2,10 +2,10 @@ import type { AccountPrincipal } from '@platform/auth';
 import { type Clock, type ListPage, readListPage } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { findChanges } from '../audit/changes.js';
-import { insertAuditEntries } from '../audit/queries.js';
+import { insertAuditEntries } from '../audit/record.sql.js';
 import { type Caller, toActor } from '../base/caller/actor.js';
 import { changeAsAdministrator } from '../members/organisation/administration.js';
-import type { Prisma, Transaction } from '../resources.js';
+import type { Prisma, Transaction } from '../prisma.js';
 import {
   groupInUse,
   groupNotFound,

@@ -29,9 +29,9 @@ import {
   expireInvitations,
   expireTokens,
   reportGrants,
-} from './queries.js';
-import { passDeletedFacts } from '../destinations/claim.queries.js';
-import { expireMails } from '../mails/outbox/queries.js';
+} from './jobs.sql.js';
+import { passDeletedFacts } from '../destinations/claim.sql.js';
+import { expireMails } from '../mails/outbox/outbox.sql.js';
 import { UNOWNED_MS } from '../oauth/attempts/service.js';
 import { GRANT_SECONDS } from '../oauth/provider/lifetimes.js';
 

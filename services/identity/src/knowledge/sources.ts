@@ -9,7 +9,7 @@ import { findGroupReferences } from '../groups/queries.js';
 import type { ToolEntry } from '../mcp/endpoint/catalogue.js';
 import type { ToolEndpoint } from '../mcp/endpoint/endpoint.js';
 import { canReach } from '../mcp/endpoint/reach.js';
-import type { Prisma } from '../resources.js';
+import type { Prisma } from '../prisma.js';
 
 /*
  * The sources of what agents know: the connectors that mounted servers answer from. Everybody sees those of the tools that the

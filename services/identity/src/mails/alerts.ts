@@ -1,7 +1,7 @@
 import { HOUR_MS } from '@platform/service-kit';
 import { type ClientAddress, describeRequest } from '../base/caller/client.js';
-import { incrementCount } from '../base/rate-limits/queries.js';
-import type { SqlClient } from '../base/transaction.js';
+import { incrementCount } from '../base/rate-limits/rate-limits.sql.js';
+import type { SqlClient } from '../base/sql-client.js';
 import type { NoticeCode } from './outbox/email-request.js';
 import type { NoticePage } from './outbox/notice-emails.js';
 import type { Outbox } from './outbox/outbox.js';

@@ -8,7 +8,7 @@ import type { OneTimeSecrets } from '../mails/one-time-secrets/service.js';
 import { type LinkBase, toInviteLink } from '../mails/outbox/emails.js';
 import type { Outbox } from '../mails/outbox/outbox.js';
 import { findAddressee } from '../mails/outbox/queries.js';
-import type { Prisma } from '../resources.js';
+import type { Prisma } from '../prisma.js';
 import { invitationAccepted, userNotFound } from './members/errors.js';
 import { changeAsAdministrator } from './organisation/administration.js';
 import { findSmtpConfiguration } from './smtp/queries.js';

@@ -3,7 +3,7 @@ import { type App, errorResponses } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { getCaller } from '../base/caller/actor.js';
 import { languages } from '../mails/outbox/email-request.js';
-import type { Prisma } from '../resources.js';
+import type { Prisma } from '../prisma.js';
 import { userNotFound } from './members/errors.js';
 
 const Preferences = Type.Object(

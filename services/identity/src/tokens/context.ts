@@ -3,7 +3,7 @@ import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
 import type { SigningKeys } from '../credentials/signing-keys/service.js';
 import type { Outbox } from '../mails/outbox/outbox.js';
-import type { Prisma } from '../resources.js';
+import type { Prisma } from '../prisma.js';
 
 /** The context of the functions of this domain: its connections, clock and configuration. */
 export interface TokenContext {

@@ -11,7 +11,7 @@ import {
 import { inTransaction, validationError } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { insertAuditEntry } from '../audit/queries.js';
+import { insertAuditEntry } from '../audit/record.sql.js';
 import { type Caller, toActor } from '../base/caller/actor.js';
 import { isSessionOpen } from '../base/open-session.js';
 import { isNarrower, readAllowList } from '../credentials/allow-lists/ranges.js';

@@ -1,7 +1,7 @@
 import { inTransaction } from '@platform/service-kit';
 import type pg from 'pg';
 import { findChanges } from '../audit/changes.js';
-import { type Changes, insertAuditEntry } from '../audit/queries.js';
+import { type Changes, insertAuditEntry } from '../audit/record.sql.js';
 import { type Caller, toActor } from '../base/caller/actor.js';
 import { createDescribeBounds } from '../credentials/bounds/bounds.js';
 import { lockAdministration } from '../members/organisation/administration.js';

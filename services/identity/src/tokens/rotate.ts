@@ -2,7 +2,7 @@ import { insufficientScope, type Scope, standardAuthErrors, type UserPrincipal }
 import { type FaultDetail, inTransaction, validationError } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { insertAuditEntry } from '../audit/queries.js';
+import { insertAuditEntry } from '../audit/record.sql.js';
 import { type Caller, toActor } from '../base/caller/actor.js';
 import { isNarrower, readAllowList } from '../credentials/allow-lists/ranges.js';
 import { type AlertRequest, ALERTS_PER_HOUR, storeAlert } from '../mails/alerts.js';

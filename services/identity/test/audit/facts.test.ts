@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { factTypes, isAuditType, outboxSql } from '@platform/events';
 import { waitFor } from '@platform/testing';
 import { type AuditAction, auditActions } from '../../src/audit/actions.js';
-import { insertAuditEntries, insertAuditEntry } from '../../src/audit/queries.js';
+import { insertAuditEntries, insertAuditEntry } from '../../src/audit/record.sql.js';
 import { startIdentity } from '../identity.js';
 
 /* The feed of an organisation's facts. */

@@ -2,6 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { findAccounts } from '../../src/tokens/service-accounts/queries.js';
 import { findMembers } from '../../src/members/members/queries.js';
 import { PrismaClient } from '../../src/generated/prisma/client.js';
+import { extendBySql } from '../../src/prisma.js';
 import { type IdentityUnderTest, startIdentity } from '../identity.js';
 
 let identity: IdentityUnderTest;
@@ -190,7 +191,7 @@ test('a page after a cursor reads its own rows by the index, and no others', asy
     ] as const;
     for (const [find, index] of finds) {
       queries.length = 0;
-      await find(prisma, other.orgId, window);
+      await find(extendBySql(prisma), other.orgId, window);
       const [{ query, params } = { query: '', params: '[]' }] = queries;
       const { rows } = await identity.db.query<Record<string, string>>(
         `explain (analyze, costs off) ${query}`,

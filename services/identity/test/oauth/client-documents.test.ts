@@ -1,6 +1,6 @@
 import { callUrl, type CallOptions } from '@platform/testing';
 import type pg from 'pg';
-import { deleteIdleClients, deleteUnusedClients } from '../../src/jobs/queries.js';
+import { deleteIdleClients, deleteUnusedClients } from '../../src/jobs/jobs.sql.js';
 import { start, startIdentity } from '../identity.js';
 import {
   type Browser,

@@ -1,5 +1,5 @@
 import { DAY_MS } from '@platform/service-kit';
-import { checkUseStatement } from '../../src/tokens/watch/unused/queries.js';
+import { checkUseStatement } from '../../src/tokens/watch/unused/unused.sql.js';
 import { startIdentity } from '../identity.js';
 import { waitForLockWaiters } from '../lock-waiters.js';
 import { createOrganisation, createReplicas, type DigestLine } from './organisation.js';

@@ -1,5 +1,5 @@
 import { DAY_MS } from '@platform/service-kit';
-import { expireTokens } from '../../src/jobs/queries.js';
+import { expireTokens } from '../../src/jobs/jobs.sql.js';
 import { type CreatedToken, startIdentity } from '../identity.js';
 import { waitForLockWaiters } from '../lock-waiters.js';
 

@@ -1,5 +1,5 @@
 import { waitFor } from '@platform/testing';
-import { findLiveCredentials } from '../../src/credentials/liveness/queries.js';
+import { findLiveCredentials } from '../../src/credentials/liveness/liveness.sql.js';
 import { type CreatedToken, startIdentity } from '../identity.js';
 import { createCaller } from '../mcp/endpoint/endpoint.js';
 import { createApplication } from '../oauth/applications.js';

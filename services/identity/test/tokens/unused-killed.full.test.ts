@@ -1,6 +1,6 @@
 import { DAY_MS } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
-import { checkUse } from '../../src/tokens/watch/unused/queries.js';
+import { checkUse } from '../../src/tokens/watch/unused/unused.sql.js';
 import { encryptionKeys, type IdentityUnderTest, PATIENT, startIdentity } from '../identity.js';
 import { type Process, startServer } from '../process/process.js';
 import { createOrganisation, createReplicas } from './organisation.js';

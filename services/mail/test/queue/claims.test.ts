@@ -13,7 +13,7 @@ import {
   findDueOrganisations,
   FIRST_ORGANISATION,
   markDataBegun,
-} from '../../src/features/queue/queries.js';
+} from '../../src/features/queue/queue.sql.js';
 import { createMailDatabase } from '../mail.js';
 import { insertMailRow } from '../mail-rows.js';
 

@@ -2,7 +2,7 @@ import { createLogger, createShutdown, DAY_MS } from '@platform/service-kit';
 import type { TestDatabase } from '@platform/testing';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { endAttempts } from '../../src/features/queue/queries.js';
+import { endAttempts } from '../../src/features/queue/queue.sql.js';
 import { createUpkeep } from '../../src/features/queue/upkeep.job.js';
 import { openResources } from '../../src/resources.js';
 import { createMailDatabase } from '../mail.js';

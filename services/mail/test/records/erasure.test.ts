@@ -1,5 +1,5 @@
 import { waitFor } from '@platform/testing';
-import { endAttempts } from '../../src/features/queue/queries.js';
+import { endAttempts } from '../../src/features/queue/queue.sql.js';
 import { insertMailRow } from '../mail-rows.js';
 import { startMailWithServer } from '../mail-with-server.js';
 

@@ -2,7 +2,7 @@ import { HOUR_MS } from '@platform/service-kit';
 import { callUrl, ENCRYPTION_KEYS, waitFor } from '@platform/testing';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { claimTokenRequest } from '../../src/features/smtp-oauth/queries.js';
+import { claimTokenRequest } from '../../src/features/smtp-oauth/smtp-oauth.sql.js';
 import { buildApp, emailBody, startMail, waitForRuntime } from '../mail.js';
 import { startTokenProvider, startXoauthServer } from './token-provider.js';
 

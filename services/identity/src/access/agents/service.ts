@@ -3,14 +3,14 @@ import { type Clock, notFound } from '@platform/service-kit';
 import type pg from 'pg';
 import { createDescribeBounds } from '../../credentials/bounds/bounds.js';
 import type { ToolEndpoint } from '../../mcp/endpoint/endpoint.js';
-import { type CallsOf, findFirstCall, findRefusals } from '../../mcp/activity/queries.js';
+import { type CallsOf, findFirstCall, findRefusals } from '../../mcp/activity/activity.sql.js';
 import type { ActivityQuery, ActivityResponse } from '../../mcp/activity/schemas.js';
 import { readActivity } from '../../mcp/activity/service.js';
 import type { ProtectedResources } from '../../oauth/provider/protected-resources.js';
 import { toState } from '../../tokens/token.js';
 import { listTools } from '../decide.js';
 import { findSubjects } from '../subjects.js';
-import { type AgentRow, findAgent, findRelatedTokens, type RelatedTokenRow } from './queries.js';
+import { type AgentRow, findAgent, findRelatedTokens, type RelatedTokenRow } from './agents.sql.js';
 import type { Agent, AgentKind, AgentPath } from './schemas.js';
 
 const toCallsOf = (kind: AgentKind, row: AgentRow): CallsOf => {

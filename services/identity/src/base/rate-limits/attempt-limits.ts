@@ -1,7 +1,7 @@
 import { tooManyRequests } from '@platform/service-kit';
 import type pg from 'pg';
 import { toNetwork } from '../network.js';
-import { toKey } from './queries.js';
+import { toKey } from './rate-limits.sql.js';
 
 /*
  * Limits attempts at endpoints that are open to everyone. The counts are in PostgreSQL, so that all replicas share them, by

@@ -1,8 +1,8 @@
 import { DAY_MS } from '@platform/service-kit';
-import type { Transaction } from '../../resources.js';
+import type { Transaction } from '../../prisma.js';
 import { toNetwork } from '../network.js';
 import { SITE_PREFIX } from '../caller/client.js';
-import { deleteCounts, incrementCount, toKey } from './queries.js';
+import { deleteCounts, incrementCount, toKey } from './rate-limits.sql.js';
 
 /*
  * Limits how many mails anyone can request for one address. Mails are counted in the transaction that stores them, so a

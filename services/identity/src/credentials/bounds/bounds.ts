@@ -3,9 +3,9 @@ import { connectors, isConnector } from '@platform/events';
 import { type FaultDetail, validationError } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { toMountedName } from '../../base/mounted-name.js';
-import type { SqlClient } from '../../base/transaction.js';
+import type { SqlClient } from '../../base/sql-client.js';
 import { platformTools } from './platform-tools.js';
-import { findOfferedTools, findServerNames, type OfferedTool } from './queries.js';
+import { findOfferedTools, findServerNames, type OfferedTool } from './bounds.sql.js';
 
 /*
  * What a credential is limited to, beside its scopes: a list for each kind of thing. A list that is absent limits nothing, and

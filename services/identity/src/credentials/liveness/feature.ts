@@ -2,7 +2,7 @@ import type { Liveness } from '@platform/auth';
 import type { Clock, Logger, Shutdown } from '@platform/service-kit';
 import type pg from 'pg';
 import { createLastUsed } from './last-used.js';
-import { recordAccessTokenUses, recordTokenUses } from './last-used.queries.js';
+import { recordAccessTokenUses, recordTokenUses } from './last-used.sql.js';
 import { createRefusedUses, type RefusedUses } from './refused-uses.js';
 import { createDatabaseLiveness } from './service.js';
 

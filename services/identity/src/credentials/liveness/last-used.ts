@@ -1,6 +1,6 @@
 import { type Clock, createBatchWriter, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import type { TokenUse } from './refused-uses.queries.js';
+import type { TokenUse } from './refused-uses.sql.js';
 import { MAX_USER_AGENT_LENGTH } from '../../base/caller/client.js';
 
 /** The last use of a token since the last uses were written. */

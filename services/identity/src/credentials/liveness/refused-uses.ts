@@ -2,13 +2,13 @@ import { type Clock, createBatchWriter, type Logger } from '@platform/service-ki
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { toNetwork } from '../../base/network.js';
-import { createAuditId } from '../../audit/queries.js';
+import { createAuditId } from '../../audit/record.sql.js';
 import {
   insertRefusedUses,
   type PresentedToken,
   type RefusalCause,
   type RefusedUse,
-} from './refused-uses.queries.js';
+} from './refused-uses.sql.js';
 
 /** The same refusal is recorded once in this time, so that a client that tries again and again fills no audit. */
 const REPEATED_AFTER_MS = 10 * 60_000;

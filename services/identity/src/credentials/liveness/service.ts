@@ -14,7 +14,7 @@ import { compileList, contains } from '../allow-lists/compiled-list.js';
 import { toComparable } from '../allow-lists/ranges.js';
 import { LIVENESS_CONNECTIONS } from '../../resources.js';
 import type { LastUsed } from './last-used.js';
-import { findLiveCredentials, type LivenessRow } from './queries.js';
+import { findLiveCredentials, type LivenessRow } from './liveness.sql.js';
 import type { RefusedUses } from './refused-uses.js';
 
 const MAX_BATCH = 500;

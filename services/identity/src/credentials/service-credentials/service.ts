@@ -7,7 +7,7 @@ import type { ServiceClient } from '../../base/config-values.js';
 import type { ClientCredentials } from './client-credentials.js';
 import { oauthError } from './oauth-errors.js';
 import type { SigningKeys } from '../signing-keys/service.js';
-import type { Prisma } from '../../resources.js';
+import type { Prisma } from '../../prisma.js';
 
 export interface NewServiceCredential {
   readonly id: string;

@@ -1,5 +1,5 @@
 import { conflict, notFound, type SecretBox } from '@platform/service-kit';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import { generateKey, openPrivateKey, signingKeyContext } from './key.js';
 import {
   countActiveTokens,

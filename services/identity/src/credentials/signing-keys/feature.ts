@@ -1,5 +1,5 @@
 import type { Clock, Logger, SecretBox, Shutdown } from '@platform/service-kit';
-import type { Prisma } from '../../resources.js';
+import type { Prisma } from '../../prisma.js';
 import { createSigningKeys, type SigningKeys } from './service.js';
 
 /** Loads the signing keys, creating the first one, and follows their changes. @throws when they can't be decrypted. */

@@ -1,4 +1,4 @@
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 
 export interface SigningKeyRow {
   readonly id: string;

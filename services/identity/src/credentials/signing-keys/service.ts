@@ -7,7 +7,7 @@ import {
   type Logger,
   type SecretBox,
 } from '@platform/service-kit';
-import type { Prisma } from '../../resources.js';
+import type { Prisma } from '../../prisma.js';
 import { generateKey, openPrivateKey } from './key.js';
 import { findKeys, insertFirstKey, type SigningKeyRow } from './queries.js';
 

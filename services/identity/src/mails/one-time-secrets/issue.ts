@@ -1,6 +1,6 @@
 import { toDigest } from '@platform/auth';
 import type { SecretBox } from '@platform/service-kit';
-import type { Transaction } from '../../resources.js';
+import type { Transaction } from '../../prisma.js';
 import { extendSecret, lockSecret, replaceSecret, type StoredSecret } from './queries.js';
 import { secretLifetimes, type SecretPurpose, WRONG_CODES_PER_DAY, WRONG_CODES_WINDOW_MS } from './secret.js';
 

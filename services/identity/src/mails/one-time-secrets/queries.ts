@@ -1,4 +1,4 @@
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import type { LinkPurpose, SecretPurpose } from './secret.js';
 
 export interface NewSecret {

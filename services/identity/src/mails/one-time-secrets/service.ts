@@ -1,6 +1,6 @@
 import { toDigest } from '@platform/auth';
 import type { Clock, SecretBox } from '@platform/service-kit';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import { createIssueSecret, type SecretKind } from './issue.js';
 import {
   consumeLink,

@@ -1,6 +1,6 @@
 import { Prisma as Sql } from '../../generated/prisma/client.js';
-import type { Prisma } from '../../resources.js';
-import type { OutgoingMail } from './queries.js';
+import type { Prisma } from '../../prisma.js';
+import type { OutgoingMail } from './outbox.sql.js';
 
 /** The order of the index: alerts about a possible theft, then mails that a person is waiting for at a screen, then other notices, then other alerts. */
 const urgency = Sql.raw(

@@ -8,7 +8,7 @@ import { createPrepare, type PrepareDeps } from './prepare.js';
 import { countWaiting, findOldestWaiting } from './queries.js';
 import { createSendMail, SEND_TIMEOUT_MS } from './send-mail.js';
 import { createSendingJob } from './sending.job.js';
-import type { Prisma } from '../../resources.js';
+import type { Prisma } from '../../prisma.js';
 
 /** Counting stops here; a larger outbox is reported as this many mails. */
 const MAX_COUNT = 1_000;

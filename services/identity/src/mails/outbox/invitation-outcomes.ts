@@ -1,7 +1,7 @@
 import { explainProblem, type SmtpProblem } from '@platform/events';
 import type { ReportedFact } from '@platform/events';
 import { validate } from 'uuid';
-import { queryRows, type SqlClient } from '../../base/transaction.js';
+import type { SqlClient } from '../../base/sql-client.js';
 
 type MailOutcome = Extract<ReportedFact, { type: 'mail.sent' | 'mail.failed' | 'mail.unknown' }>;
 
@@ -29,8 +29,7 @@ function toReason({ type, problem }: InvitationOutcome): string | null {
  * outcome that is reported again changes nothing: when something followed it, another mail is the newest, or none.
  */
 export const recordInvitationOutcome = (db: SqlClient, outcome: InvitationOutcome): Promise<unknown> =>
-  queryRows(
-    db,
+  db.query(
     `update users set undeliverable_reason = $3, is_delivery_unknown = $4::boolean,
        invitation_mail_id = case when $5::boolean then null else invitation_mail_id end
      where org_id = $1::uuid and invitation_mail_id = $2::uuid`,

@@ -1,9 +1,9 @@
 import type { SecretBox } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import type { SqlClient } from '../../base/transaction.js';
+import type { SqlClient } from '../../base/sql-client.js';
 import { getLifetime, type MailKind } from './mail-kind.js';
 import type { SendEmailRequest } from './email-request.js';
-import { insertMails, type NewMail } from './queries.js';
+import { insertMails, type NewMail } from './outbox.sql.js';
 
 export interface MailRequest {
   readonly kind: MailKind;

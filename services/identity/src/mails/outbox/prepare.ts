@@ -1,5 +1,5 @@
 import type { SecretBox } from '@platform/service-kit';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import type { OneTimeSecrets } from '../one-time-secrets/service.js';
 import { mergeCrawls } from './crawl-notices.js';
 import type { SendEmailRequest } from './email-request.js';
@@ -21,10 +21,10 @@ import {
   deleteMails,
   findAddressee,
   lockMergeable,
-  type OutgoingMail,
   saveInvitationMail,
   saveMessage,
 } from './queries.js';
+import type { OutgoingMail } from './outbox.sql.js';
 
 /**
  * Composes the message of a mail once and stores it, so that each attempt sends the same bytes under the same

@@ -1,9 +1,10 @@
 import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
-import type { Prisma } from '../../resources.js';
+import type { Prisma } from '../../prisma.js';
 import { claimMails, type Urgency } from './claim.queries.js';
 import { getRetryDelayMs } from './mail-kind.js';
 import type { Prepare } from './prepare.js';
-import { abandonMail, deleteMail, type OutgoingMail, postponeMail } from './queries.js';
+import { abandonMail, deleteMail, postponeMail } from './queries.js';
+import type { OutgoingMail } from './outbox.sql.js';
 import type { SendMail } from './send-mail.js';
 
 /*

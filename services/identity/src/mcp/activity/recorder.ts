@@ -1,8 +1,8 @@
 import type { AccountPrincipal, RefusalReason, RefusedRequest } from '@platform/auth';
 import { type Clock, createBatchWriter, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import { createAuditId } from '../../audit/queries.js';
-import { insertToolCalls, type ToolCallRow } from './queries.js';
+import { createAuditId } from '../../audit/record.sql.js';
+import { insertToolCalls, type ToolCallRow } from './activity.sql.js';
 import type { ToolCallOutcome } from './schemas.js';
 
 /** The record of a tool call. It never contains arguments or results. */

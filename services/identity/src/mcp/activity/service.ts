@@ -1,7 +1,7 @@
 import type { UserPrincipal } from '@platform/auth';
 import { notFound } from '@platform/service-kit';
 import type pg from 'pg';
-import { type ActivityRow, type CallsOf, findActivity, isTokenOf } from './queries.js';
+import { type ActivityRow, type CallsOf, findActivity, isTokenOf } from './activity.sql.js';
 import type { ActivityQuery, ActivityResponse, ToolCallEntry } from './schemas.js';
 
 const toEntry = (row: ActivityRow): ToolCallEntry => ({

@@ -1,7 +1,7 @@
 import type { UserPrincipal } from '@platform/auth';
 import { type ListPage, type ListQuery, notFound, readListPage } from '@platform/service-kit';
 import { type Caller, toActor } from '../../base/caller/actor.js';
-import { countAll, findAll, findOwn, type ListedRow } from './listing.queries.js';
+import { countAll, findAll, findOwn, type ListedRow } from './listing.sql.js';
 import type { EventSubscription, OwnedEventSubscription } from './schemas.js';
 import { removeSubscription, type SubscriptionContext } from './subscriptions.js';
 

@@ -2,7 +2,7 @@ import type { FactEvent } from '@platform/events';
 import type pg from 'pg';
 import type { EventCaller } from './event-caller.js';
 import type { EventArguments, EventType } from './event-types.js';
-import { findOwnTokens } from './own-tokens.queries.js';
+import { findOwnTokens } from './own-tokens.sql.js';
 
 /** An event as a client gets it. Its id is that of its fact, and the same each time. */
 export interface Occurrence {

@@ -1,7 +1,6 @@
 import type { FactType } from '@platform/events';
-import type pg from 'pg';
 import type { Prisma as PrismaTypes } from '../../generated/prisma/client.js';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import type { EventArguments } from './event-types.js';
 
 /** The credential that a subscription was made with: a token, or the connection of an application. */
@@ -10,33 +9,7 @@ export interface Holder {
   readonly credentialId: string;
 }
 
-/** Finds the connection of an access token; undefined for that of an application that acts by itself. */
-export async function findConnection(db: pg.Pool, accessTokenId: string): Promise<string | undefined> {
-  const { rows } = await db.query<{ id: string | null }>({
-    name: 'connection_of_access_token',
-    text: 'select grant_id::text as id from oauth_access_tokens where id = $1',
-    values: [accessTokenId],
-  });
-  return rows[0]?.id ?? undefined;
-}
-
-/** Finds the last position up to which the facts of the organisation are older. */
-export async function findPositionBefore(
-  db: pg.Pool,
-  orgId: string,
-  { after, before }: { readonly after: string; readonly before: Date },
-): Promise<string> {
-  // From the newest back: what lies between is sent.
-  const { rows } = await db.query<{ position: string }>({
-    name: 'position_before',
-    text: `select position::text from outbox.events where org_id = $1 and position > $2 and created_at < $3
-      order by position desc limit 1`,
-    values: [orgId, after, before],
-  });
-  return rows[0]?.position ?? after;
-}
-
-const select = {
+export const select = {
   id: true,
   orgId: true,
   subscriptionKey: true,
@@ -47,6 +20,7 @@ const select = {
   endsAt: true,
   position: true,
 } as const;
+
 export type SubscriptionRow = PrismaTypes.FactDestinationGetPayload<{ select: typeof select }>;
 
 export const findByKey = (

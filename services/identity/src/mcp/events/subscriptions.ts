@@ -12,15 +12,15 @@ import {
 } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { insertAuditEntry } from '../../audit/queries.js';
+import { insertAuditEntry } from '../../audit/record.sql.js';
 import { type Actor, platformActor } from '../../base/caller/actor.js';
 import { parseTargetUrl } from '../../base/egress/target-url.js';
 import type { Destinations } from '../../destinations/feature.js';
 import type { DisableReason } from '../../destinations/outcomes.js';
 import { destinationSecretContext } from '../../destinations/secrets.js';
-import { lockOrganisation } from '../../members/organisation/queries.js';
+import { lockOrganisation } from '../../members/organisation/organisation.sql.js';
 import { RpcFault } from '../endpoint/rpc-message.js';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import {
   callbackFailed,
   forbidden,
@@ -30,19 +30,18 @@ import {
   unsupported,
 } from './errors.js';
 import type { EventArguments, EventType } from './event-types.js';
-import { findEnded } from './listing.queries.js';
+import { findEnded } from './listing.sql.js';
 import {
   countSubscriptions,
   deleteSubscription,
   findById,
   findByKey,
-  findConnection,
-  findPositionBefore,
   type Holder,
   insertSubscription,
   refreshSubscription,
   type SubscriptionRow,
 } from './subscriptions.queries.js';
+import { findConnection, findPositionBefore } from './subscriptions.sql.js';
 
 /*
  * Subscriptions to events by webhook: destinations of facts with an owner, arguments and an end. They are sent by the job of

@@ -3,7 +3,7 @@ import { findGroupReferences } from '../../groups/queries.js';
 import type { GroupUse } from '../../groups/schemas.js';
 import type { GroupUses } from '../../groups/service.js';
 import type { GroupReference } from '../../members/members/schemas.js';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import { bumpCatalogue } from './queries.js';
 import { toMountedName } from '../../base/mounted-name.js';
 

@@ -14,7 +14,7 @@ import {
   findCatalogueStates,
   findMountedTools,
   type MountedRow,
-} from './tool.queries.js';
+} from './catalogue.sql.js';
 import type { CallUpstream } from './upstream/calls.js';
 
 /** The memory for catalogues: definitions, and the lists made of them. */

@@ -1,6 +1,6 @@
 import type { UserPrincipal } from '@platform/auth';
 import type { Clock } from '@platform/service-kit';
-import type { Prisma } from '../../resources.js';
+import type { Prisma } from '../../prisma.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
 import { createRequestLimit } from '../../base/rate-limits/request-limit.js';
 import { describeServer } from './documents.js';

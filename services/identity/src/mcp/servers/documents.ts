@@ -1,5 +1,5 @@
 import { JsonText, stringifyJson } from '@platform/service-kit';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import { findAllowedGroups, type GroupsById, toAllowedGroups } from './access.js';
 import { parseDefinition } from './definition.js';
 import { findFlags } from './flags.js';

@@ -1,6 +1,6 @@
 import { AppError, type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import { claimDueServers, releaseServer } from './queries.js';
+import { claimDueServers, releaseServer } from './claim.sql.js';
 import { LISTINGS } from './upstream/listing.js';
 import type { Refresher } from './refresh.js';
 import { UpstreamFault } from '../../base/egress/faults.js';

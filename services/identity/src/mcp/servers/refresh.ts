@@ -1,17 +1,11 @@
 import type { Clock, Logger } from '@platform/service-kit';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import { type Actor, platformActor } from '../../base/caller/actor.js';
-import { insertAuditEntry } from '../../audit/queries.js';
+import { insertAuditEntry } from '../../audit/record.sql.js';
 import type { PinnedDefinition } from './definition.js';
 import type { Listers } from './own/listers.js';
-import {
-  beginRefresh,
-  bumpCatalogue,
-  type ClaimedServer,
-  findServer,
-  lockServer,
-  recordRefresh,
-} from './queries.js';
+import { beginRefresh, bumpCatalogue, findServer, lockServer, recordRefresh } from './queries.js';
+import type { ClaimedServer } from './claim.sql.js';
 import { findToolHashes, upsertOffered, withdrawTools } from './tool.queries.js';
 import type { Listing, Listings } from './upstream/listing.js';
 import { toUpstreamFault } from '../../base/egress/faults.js';

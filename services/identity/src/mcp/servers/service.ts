@@ -1,12 +1,12 @@
 import type { UserPrincipal } from '@platform/auth';
 import type { Clock, Egress, SecretBox } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
 import { findChanges } from '../../audit/changes.js';
 import { isOtherOrigin, parseTargetUrl } from '../../base/egress/target-url.js';
 import { changeAsAdministrator } from '../../members/organisation/administration.js';
-import { endServerCredentials } from '../../members/server-credentials/queries.js';
+import { endServerCredentials } from '../../members/server-credentials/server-credentials.sql.js';
 import { findAllowedGroups, type GroupsById, toAuditedGroups, toStoredAccess } from './access.js';
 import { describeServer, toServer } from './documents.js';
 import { nameTaken, secretRequired, serverNotFound, tooManyServers } from './errors.js';

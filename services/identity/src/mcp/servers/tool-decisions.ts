@@ -1,8 +1,8 @@
 import type { UserPrincipal } from '@platform/auth';
 import type { Clock } from '@platform/service-kit';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import type { Caller } from '../../base/caller/actor.js';
-import type { Changes } from '../../audit/queries.js';
+import type { Changes } from '../../audit/record.sql.js';
 import { changeAsAdministrator } from '../../members/organisation/administration.js';
 import { findAllowedGroups, type GroupsById, toAuditedGroups, toStoredAccess } from './access.js';
 import { toMountedTool, toToolDetail } from './documents.js';

@@ -5,8 +5,8 @@ import type { Actor } from '../../base/caller/actor.js';
 import { Prisma } from '../../generated/prisma/client.js';
 import { secretLifetimes } from '../../mails/one-time-secrets/secret.js';
 import type { GroupReference, User } from './schemas.js';
-import type { Prisma as Client, Transaction } from '../../resources.js';
-import { endServerCredentials } from '../server-credentials/queries.js';
+import type { Prisma as Client, Transaction } from '../../prisma.js';
+import { endServerCredentials } from '../server-credentials/server-credentials.sql.js';
 
 const userFields = { id: true, orgId: true, email: true, fullName: true, role: true } as const;
 

@@ -1,6 +1,6 @@
 import { isSessionOpen } from '../../base/open-session.js';
 import { Prisma as Sql } from '../../generated/prisma/client.js';
-import type { Prisma } from '../../resources.js';
+import type { Prisma } from '../../prisma.js';
 
 /** How many of a kind are counted: the rest is as many. */
 export const MAX_COUNTED = 1_000;

@@ -2,7 +2,7 @@ import { getAccount, requireSession } from '@platform/auth';
 import { type App, type Clock, errorResponses, IdPath } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
-import type { Prisma } from '../../resources.js';
+import type { Prisma } from '../../prisma.js';
 import { userNotFound } from './errors.js';
 import { findMember } from './queries.js';
 import {

@@ -9,10 +9,10 @@ import {
   toPagination,
 } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import { toActor, type Caller } from '../../base/caller/actor.js';
 import { findChanges } from '../../audit/changes.js';
-import { insertAuditEntry } from '../../audit/queries.js';
+import { insertAuditEntry } from '../../audit/record.sql.js';
 import { hasAdministrator } from '../organisation/provider-requirement.queries.js';
 import { secretLifetimes } from '../../mails/one-time-secrets/secret.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../resources.js';
+import type { Transaction } from '../../prisma.js';
 import { findAdministrators } from '../organisation/administration.js';
 import { commandOutbox } from '../../mails/outbox/outbox.js';
 import { type Alert, storeAlert } from '../../mails/alerts.js';

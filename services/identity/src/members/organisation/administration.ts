@@ -1,10 +1,10 @@
 import { adminRequired } from '@platform/auth';
 import { AppError, type Clock } from '@platform/service-kit';
-import { insertAuditEntry, type NewAuditEntry } from '../../audit/queries.js';
+import { insertAuditEntry, type NewAuditEntry } from '../../audit/record.sql.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
-import { queryRows, type SqlClient } from '../../base/transaction.js';
-import type { Prisma, Transaction } from '../../resources.js';
-import { lockOrganisation } from './queries.js';
+import type { SqlClient } from '../../base/sql-client.js';
+import type { Prisma, Transaction } from '../../prisma.js';
+import { lockOrganisation } from './organisation.sql.js';
 
 const administrator = `
   select id::text from users where id = $1::uuid and org_id = $2::uuid and removed_at is null and role = 'admin'`;
@@ -20,7 +20,7 @@ export async function lockAdministration(
   { orgId, userId }: { readonly orgId: string; readonly userId: string },
 ): Promise<void> {
   await lockOrganisation(tx, orgId);
-  if ((await queryRows(tx, administrator, [userId, orgId])).length === 0) throw new AppError(adminRequired);
+  if ((await tx.query(administrator, [userId, orgId])).rows.length === 0) throw new AppError(adminRequired);
 }
 
 /** A change that an administrator makes. */

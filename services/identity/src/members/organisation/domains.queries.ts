@@ -1,5 +1,5 @@
 import { insertFactsOfEntries } from '../../audit/record.sql.js';
-import type { Transaction } from '../../resources.js';
+import type { Transaction } from '../../prisma.js';
 
 /*
  * Whose the addresses of a domain are. A domain that an organisation has verified is its own: no other one can create members

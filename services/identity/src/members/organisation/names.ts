@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
-import { findOrganisationName } from './queries.js';
+import { findOrganisationName } from './organisation.sql.js';
 
 /** A stale name is harmless, because names aren't used for authorisation and rarely change. */
 const MAX_AGE_MS = 60_000;

@@ -1,5 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.js';
-import type { Prisma as Client, Transaction } from '../../resources.js';
+import type { Prisma as Client, Transaction } from '../../prisma.js';
 
 /** A condition on `users`: the organisation requires the account to sign in with its provider. */
 const isRequired = Prisma.sql`exists (

@@ -1,6 +1,4 @@
-import type pg from 'pg';
-import type { Prisma, Transaction } from '../../resources.js';
-import { queryRows, type SqlClient } from '../../base/transaction.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 
 /** Locks the table, so that replicas that start together create the first organisation only once. */
 export const lockOrganisations = (db: Transaction): Promise<unknown> =>
@@ -22,13 +20,6 @@ export const findOrganisations = (
     take: limit,
   });
 
-/**
- * Serialises changes to an organisation's administrators, so that concurrent requests can't remove the last one. Inserts
- * that refer to the organisation aren't blocked.
- */
-export const lockOrganisation = (db: SqlClient, orgId: string): Promise<unknown> =>
-  queryRows(db, 'select id::text from organisations where id = $1::uuid for no key update', [orgId]);
-
 export const insertOrganisation = (
   db: Transaction,
   organisation: { readonly id: string; readonly name: string; readonly createdAt: Date },
@@ -43,6 +34,7 @@ interface SignInSettings {
   readonly codesEnabled: boolean;
   readonly secondFactorRequired: boolean;
 }
+
 const signInFields = { codesEnabled: true, secondFactorRequired: true } as const;
 
 export const getSignInSettings = (db: Prisma | Transaction, id: string): Promise<SignInSettings> =>
@@ -83,13 +75,4 @@ export async function advanceSessionGeneration(
     select: { providerGeneration: true, singleFactorGeneration: true },
   });
   return updated[kind];
-}
-
-export async function findOrganisationName(db: pg.Pool, id: string): Promise<string | undefined> {
-  const { rows } = await db.query<{ name: string }>({
-    name: 'organisation_name',
-    text: 'select name from organisations where id = $1',
-    values: [id],
-  });
-  return rows[0]?.name;
 }

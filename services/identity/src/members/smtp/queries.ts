@@ -1,6 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.js';
-import type { Prisma as Client, Transaction } from '../../resources.js';
-import type { Changes } from '../../audit/queries.js';
+import type { Prisma as Client, Transaction } from '../../prisma.js';
+import type { Changes } from '../../audit/record.sql.js';
 import type { SmtpAuth } from './schemas.js';
 
 export interface SmtpConfigurationRow {

@@ -23,7 +23,7 @@ import {
   upsertSmtpConfiguration,
 } from './queries.js';
 import type { SaveSmtpConfigBody, SmtpConfig, SmtpConfigWithSecrets, TlsMode } from './schemas.js';
-import type { Prisma } from '../../resources.js';
+import type { Prisma } from '../../prisma.js';
 
 const smtpConfigNotFound = (): AppError => notFound('Smtp Configuration not set');
 

@@ -2,7 +2,7 @@ import type { Bounds } from '@platform/auth';
 import type { Clock } from '@platform/service-kit';
 import { findChanges } from '../../audit/changes.js';
 import { createDescribeBounds, type DescribeBounds } from '../../credentials/bounds/bounds.js';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import { applicationNotFound } from './errors.js';
 import { type ApplicationRow, findApplication } from './queries.js';
 import type { ApplicationShape } from './rules.js';

@@ -2,7 +2,7 @@ import type { Bounds, Role } from '@platform/auth';
 import type { ListWindow } from '@platform/service-kit';
 import { Prisma as PrismaTypes } from '../../generated/prisma/client.js';
 import { escapeLike } from '../../base/escape-like.js';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 
 const serviceAccountFields = { id: true, name: true, role: true, createdAt: true, lastUsedAt: true } as const;
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import type { Transaction } from '../../resources.js';
+import type { Transaction } from '../../prisma.js';
 import type { Caller } from '../../base/caller/actor.js';
 import { changeAsAdministrator } from '../../members/organisation/administration.js';
 import { toSecretHash } from '../provider/client-metadata.js';

@@ -9,8 +9,8 @@ import {
   toStoredBounds,
 } from '../../credentials/bounds/bounds.js';
 import { changeAsAdministrator } from '../../members/organisation/administration.js';
-import { endServerCredentials } from '../../members/server-credentials/queries.js';
-import type { Prisma, Transaction } from '../../resources.js';
+import { endServerCredentials } from '../../members/server-credentials/server-credentials.sql.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import {
   type ApplicationDeps,
   describeBoundsOf,

@@ -2,7 +2,7 @@ import { type Clock, createIdAt, createPeriodicTask, type Logger } from '@platfo
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { toNetwork } from '../../base/network.js';
-import { insertSteps, type NewStep } from './queries.js';
+import { insertSteps, type NewStep } from './attempts.sql.js';
 import type { Step } from './steps.js';
 
 /*

@@ -3,7 +3,7 @@ import type { UserPrincipal } from '@platform/auth';
 import type pg from 'pg';
 import { Type } from 'typebox';
 import { toAttemptNetwork } from './journal.js';
-import { findCallers, findClientNames, findOrganisationSteps, findSteps } from './queries.js';
+import { findCallers, findClientNames, findOrganisationSteps, findSteps } from './attempts.sql.js';
 import { type Attempt, findStuckStep, type RecordedStep, steps, toAttempts } from './steps.js';
 
 /** What belongs to nobody is shown, and kept, for so long. */

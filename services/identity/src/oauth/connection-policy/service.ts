@@ -1,9 +1,9 @@
 import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
-import type { Prisma } from '../../resources.js';
+import type { Prisma } from '../../prisma.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
 import { findChanges } from '../../audit/changes.js';
-import { insertAuditEntries } from '../../audit/queries.js';
+import { insertAuditEntries } from '../../audit/record.sql.js';
 import { revokeGrants } from '../connections/revoke.queries.js';
 import { changeAsAdministrator } from '../../members/organisation/administration.js';
 import {
@@ -12,14 +12,13 @@ import {
   DEFAULT_CONNECTION_POLICY,
   findConnectionBreaches,
 } from './policy.js';
+import { findConnectionPolicy, saveConnectionPolicy } from './queries.js';
 import {
   type ActiveConnection,
   findActiveConnections,
-  findConnectionPolicy,
   findConnections,
   findStoredPolicy,
-  saveConnectionPolicy,
-} from './queries.js';
+} from './connections.sql.js';
 import type { AffectedConnection, ConnectionPolicyBody, SavedConnectionPolicy } from './schemas.js';
 
 const BATCH = 1_000;

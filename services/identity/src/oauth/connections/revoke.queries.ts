@@ -1,4 +1,4 @@
-import type { Transaction } from '../../resources.js';
+import type { Transaction } from '../../prisma.js';
 
 export interface EndedGrant {
   readonly id: string;

@@ -1,10 +1,16 @@
 import { type Clock, type ListPage, type ListQuery, notFound, readListPage } from '@platform/service-kit';
 import type pg from 'pg';
-import type { Prisma } from '../../resources.js';
+import type { Prisma } from '../../prisma.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
 import { createDescribeBounds, type DescribeBounds } from '../../credentials/bounds/bounds.js';
-import { insertAuditEntry } from '../../audit/queries.js';
-import { countApps, type ConnectedAppRow, findApps, findOwnApps, MAX_COUNTED_APPS } from './queries.js';
+import { insertAuditEntry } from '../../audit/record.sql.js';
+import {
+  countApps,
+  type ConnectedAppRow,
+  findApps,
+  findOwnApps,
+  MAX_COUNTED_APPS,
+} from './connections.sql.js';
 import { revokeGrants } from './revoke.queries.js';
 import type { ConnectedApp, OwnedConnectedApp } from './schemas.js';
 

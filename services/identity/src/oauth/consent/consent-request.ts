@@ -10,15 +10,15 @@ import type Provider from 'oidc-provider';
 import type pg from 'pg';
 import { listBoundChoices, type NamedBounds, toChooser } from '../../credentials/bounds/bounds.js';
 import { findFault } from '../provider/faults.js';
-import type { Prisma } from '../../resources.js';
+import type { Prisma } from '../../prisma.js';
 import { type ConnectionBreach, findConnectionBreaches, getLatestEnd } from '../connection-policy/policy.js';
 import { findConnectionPolicy } from '../connection-policy/queries.js';
 import { isLocalRedirect } from '../provider/client-metadata.js';
 import { GRANT_SECONDS } from '../provider/lifetimes.js';
 import { MCP_AUDIENCE, type ProtectedResources } from '../provider/protected-resources.js';
 import { findTokenPolicy } from '../../tokens/policy/queries.js';
-import { findOrganisationName } from '../../members/organisation/queries.js';
-import { findStoredClient } from './queries.js';
+import { findOrganisationName } from '../../members/organisation/organisation.sql.js';
+import { findStoredClient } from './clients.sql.js';
 
 export type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 

@@ -1,10 +1,9 @@
 import type { Bounds } from '@platform/auth';
 import type { InteractionResults } from 'oidc-provider';
-import type pg from 'pg';
 import { isSessionOpen } from '../../base/open-session.js';
 import { Prisma as Sql } from '../../generated/prisma/client.js';
-import type { Transaction } from '../../resources.js';
-import { hashArtifactId } from '../provider/artifacts.queries.js';
+import type { Transaction } from '../../prisma.js';
+import { hashArtifactId } from '../provider/artifacts.sql.js';
 
 export interface NewGrant {
   readonly id: string;
@@ -91,23 +90,3 @@ export const insertGrant = (db: Transaction, { scopes, bounds, ...grant }: NewGr
     data: { ...grant, scopes: [...scopes], ...(bounds && { bounds }) },
     select: { id: true },
   });
-
-export interface StoredClient {
-  readonly kind: string;
-  readonly org_id: string | null;
-  readonly name: string;
-  /** Null for a client that describes itself. */
-  readonly scopes: readonly string[] | null;
-  /** Whether it was disabled or removed. */
-  readonly is_ended: boolean;
-}
-
-export async function findStoredClient(db: pg.Pool, id: string): Promise<StoredClient | undefined> {
-  const { rows } = await db.query<StoredClient>(
-    `select kind, org_id, name, case when kind = 'application' then scopes end as scopes,
-       disabled_at is not null or removed_at is not null as is_ended
-     from oauth_clients where id = $1`,
-    [id],
-  );
-  return rows[0];
-}

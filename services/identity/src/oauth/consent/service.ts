@@ -2,7 +2,7 @@ import type { UserPrincipal } from '@platform/auth';
 import { AppError } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { type Caller, toActor } from '../../base/caller/actor.js';
-import { insertAuditEntry } from '../../audit/queries.js';
+import { insertAuditEntry } from '../../audit/record.sql.js';
 import { ConfirmationRequired, isRecent, isSessionConfirmed } from '../../sign-in/sessions/confirmed.js';
 import { type NamedBounds, readBounds, toChooser, toStoredBounds } from '../../credentials/bounds/bounds.js';
 import {

@@ -8,8 +8,8 @@ import {
   type AccessTokenOwner,
   type AccessTokenSource,
   createOwnerLookup,
-} from './access-token-owners.queries.js';
-import { insertAccessTokens, type NewAccessToken, recordGrantAddress } from './access-tokens.queries.js';
+} from './access-token-owners.sql.js';
+import { insertAccessTokens, type NewAccessToken, recordGrantAddress } from './access-tokens.sql.js';
 import { ISSUANCE_BATCH } from './issuance-batch.js';
 
 /** The lifetime is short because the claims of a token are fixed; liveness ends it at once anyway. */

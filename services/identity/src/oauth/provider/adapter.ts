@@ -9,10 +9,10 @@ import {
   hashArtifactId,
   insertArtifact,
   saveArtifact,
-} from './artifacts.queries.js';
+} from './artifacts.sql.js';
 import { getRotations, isSuperseded, readPayload } from './refresh-rotation.js';
 import { toClientMetadata, toRegisteredClient } from './client-metadata.js';
-import { findClients, insertRegisteredClient } from './clients.queries.js';
+import { findClients, insertRegisteredClient } from './clients.sql.js';
 import { ISSUANCE_BATCH } from './issuance-batch.js';
 
 /*

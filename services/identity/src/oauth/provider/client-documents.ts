@@ -4,7 +4,7 @@ import OidcProvider from 'oidc-provider';
 import type pg from 'pg';
 import { toNetwork } from '../../base/network.js';
 import { createRequestLimit } from '../../base/rate-limits/request-limit.js';
-import { findKnownDocument, saveKnownDocument } from './clients.queries.js';
+import { findKnownDocument, saveKnownDocument } from './clients.sql.js';
 import { omitAbsent } from './client-rules.js';
 import type { FetchDocument } from './document-fetch.js';
 

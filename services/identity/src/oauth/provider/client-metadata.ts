@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { parseUrl } from '@platform/service-kit';
 import type { AdapterPayload } from 'oidc-provider';
-import type { ClientRow, RegisteredClient } from './clients.queries.js';
+import type { ClientRow, RegisteredClient } from './clients.sql.js';
 
 /** Secrets have 256 random bits, so a plain hash cannot be reversed. */
 export const toSecretHash = (secret: string): string =>

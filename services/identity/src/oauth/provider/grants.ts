@@ -1,14 +1,14 @@
 import type { Clock } from '@platform/service-kit';
 import OidcProvider from 'oidc-provider';
 import type pg from 'pg';
-import type { Prisma } from '../../resources.js';
+import type { Prisma } from '../../prisma.js';
 import { platformActor } from '../../base/caller/actor.js';
-import { insertAuditEntry } from '../../audit/queries.js';
+import { insertAuditEntry } from '../../audit/record.sql.js';
 import { revokeGrants } from '../connections/revoke.queries.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { storeAlert } from '../../mails/alerts.js';
 import type { GrantStore } from './adapter.js';
-import { findClientName, findGrantPayload } from './grants.queries.js';
+import { findClientName, findGrantPayload } from './grants.sql.js';
 
 /** Returns true when the client has asked to end the grant (RFC 7009), and false when a used code or token came again. */
 const isRevocation = (): boolean => OidcProvider.ctx?.oidc.route === 'revocation';

@@ -1,7 +1,7 @@
 import { hkdfSync } from 'node:crypto';
 import { createSecretBox } from '@platform/service-kit';
 import type pg from 'pg';
-import { type ArtifactRow, deleteArtifact, hashArtifactId, saveSuccessor } from './artifacts.queries.js';
+import { type ArtifactRow, deleteArtifact, hashArtifactId, saveSuccessor } from './artifacts.sql.js';
 
 /*
  * A refresh token has one successor, and works until that is used for the first time: agents refresh in parallel, lose

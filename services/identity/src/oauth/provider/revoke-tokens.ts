@@ -2,7 +2,7 @@ import type { SignedCredential } from '@platform/auth';
 import type OidcProvider from 'oidc-provider';
 import { errors, type KoaContextWithOIDC } from 'oidc-provider';
 import type pg from 'pg';
-import { revokeAccessToken } from './access-tokens.queries.js';
+import { revokeAccessToken } from './access-tokens.sql.js';
 import type { GrantStore } from './adapter.js';
 
 /**

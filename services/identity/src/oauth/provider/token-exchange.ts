@@ -3,7 +3,7 @@ import type { Clock } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import type { AccessTokens } from './access-tokens.js';
-import { findAccessTokenSource } from './access-tokens.queries.js';
+import { findAccessTokenSource } from './access-tokens.sql.js';
 import { serviceScopes } from './protected-resources.js';
 
 /** The lifetime of an exchanged token, and how long it is used: several calls of an agent come together. */

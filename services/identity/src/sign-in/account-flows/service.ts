@@ -1,8 +1,8 @@
 import type { Clock } from '@platform/service-kit';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import type { AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
 import { allowMail, clearMailCooldowns } from '../../base/rate-limits/mail-limits.js';
-import { insertAuditEntry } from '../../audit/queries.js';
+import { insertAuditEntry } from '../../audit/record.sql.js';
 import { type ClientAddress, describeRequest } from '../../base/caller/client.js';
 import { findPlace, isKnownDevice } from '../known-devices/service.js';
 import type { LinkPurpose } from '../../mails/one-time-secrets/secret.js';

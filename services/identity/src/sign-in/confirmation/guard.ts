@@ -1,7 +1,7 @@
 import { getPrincipal, invalidCredential, standardAuthErrors } from '@platform/auth';
 import type { App, Clock } from '@platform/service-kit';
 import type { FastifyRequest, preValidationAsyncHookHandler, RouteOptions } from 'fastify';
-import type { Prisma } from '../../resources.js';
+import type { Prisma } from '../../prisma.js';
 import type { NeedsConfirmation } from '../../base/confirmation.js';
 import { ConfirmationRequired, findAuthentication, isRecent } from '../sessions/confirmed.js';
 

@@ -1,7 +1,7 @@
 import type { UserPrincipal } from '@platform/auth';
 import type { Clock } from '@platform/service-kit';
 import { type Caller, toActor } from '../../base/caller/actor.js';
-import { insertAuditEntry } from '../../audit/queries.js';
+import { insertAuditEntry } from '../../audit/record.sql.js';
 import { confirmPassword, type PasswordContext } from '../password/confirm-password.js';
 import { isProviderConnected } from '../../members/organisation/provider-requirement.queries.js';
 import { CONFIRMED_FOR_MS, isSessionConfirmed, setAuthenticated } from '../sessions/confirmed.js';

@@ -1,8 +1,9 @@
 import { type Clock, conflict, notFound } from '@platform/service-kit';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import { platformActor } from '../../base/caller/actor.js';
-import { insertAuditEntry } from '../../audit/queries.js';
-import { findOrganisations, lockOrganisation } from '../../members/organisation/queries.js';
+import { insertAuditEntry } from '../../audit/record.sql.js';
+import { findOrganisations } from '../../members/organisation/queries.js';
+import { lockOrganisation } from '../../members/organisation/organisation.sql.js';
 import { readDomain } from './domain.js';
 import { createChallenge, MAX_DOMAINS } from './domains.js';
 import { domainTaken, invalidDomain, noAdministratorLeft, tooManyDomains } from './errors.js';

@@ -1,8 +1,8 @@
 import { type Clock, conflict } from '@platform/service-kit';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
-import { insertAuditEntry } from '../../audit/queries.js';
-import { lockOrganisation } from '../../members/organisation/queries.js';
+import { insertAuditEntry } from '../../audit/record.sql.js';
+import { lockOrganisation } from '../../members/organisation/organisation.sql.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import {
   hasAdministrator,

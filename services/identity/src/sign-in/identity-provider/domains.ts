@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '@platform/service-kit';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import type { Caller } from '../../base/caller/actor.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { changeAsAdministrator } from '../../members/organisation/administration.js';

@@ -7,7 +7,7 @@ import {
   type Shutdown,
   type Target,
 } from '@platform/service-kit';
-import type { Prisma } from '../../resources.js';
+import type { Prisma } from '../../prisma.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { createProviderClients, type ProviderClients } from './clients.js';
 import { memberConnectionRoutes, ownConnectionRoutes } from './connection.routes.js';

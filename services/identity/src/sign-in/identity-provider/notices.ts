@@ -1,4 +1,4 @@
-import type { Transaction } from '../../resources.js';
+import type { Transaction } from '../../prisma.js';
 import type { Caller } from '../../base/caller/actor.js';
 import { findAdministrators } from '../../members/organisation/administration.js';
 import type { ClientAddress } from '../../base/caller/client.js';

@@ -1,7 +1,7 @@
 import { firstIdAt } from '@platform/service-kit';
 import { deleteProviderMemberships } from '../../groups/queries.js';
 import { lockDomain, withdrawInvitations } from '../../members/organisation/domains.queries.js';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 
 type Db = Prisma | Transaction;
 

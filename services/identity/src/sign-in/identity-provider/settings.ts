@@ -4,7 +4,7 @@ import type { Caller } from '../../base/caller/actor.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { type Administration, changeAsAdministrator } from '../../members/organisation/administration.js';
 import { hasAdministrator } from '../../members/organisation/provider-requirement.queries.js';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import type { ProviderClients } from './clients.js';
 import { toDomain } from './domains.js';
 import {

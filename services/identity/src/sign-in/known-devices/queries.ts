@@ -1,4 +1,4 @@
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 
 /** The prefix of the ids of browsers; the ids of devices are digests alone. */
 export const BROWSER_PREFIX = 'browser:';

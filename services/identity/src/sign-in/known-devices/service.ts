@@ -1,5 +1,5 @@
 import { toDigest } from '@platform/auth';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { type ClientAddress, toDeviceId, describeRequest } from '../../base/caller/client.js';
 import { BROWSER_PREFIX, hasDevice, recordDevice, pruneDevices } from './queries.js';

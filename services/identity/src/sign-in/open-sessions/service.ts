@@ -1,7 +1,7 @@
 import { type Clock, notFound } from '@platform/service-kit';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
-import { insertAuditEntry } from '../../audit/queries.js';
+import { insertAuditEntry } from '../../audit/record.sql.js';
 import { toDeviceName } from '../../base/caller/client.js';
 import { endOwnSession, endSessions, findOpenSessions } from '../sessions/queries.js';
 import { changeAsAdministrator } from '../../members/organisation/administration.js';

@@ -1,5 +1,5 @@
 import { generateToken } from '../../mails/one-time-secrets/secret.js';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import { USED } from './sign-in-challenges.js';
 
 /*

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../resources.js';
+import type { Transaction } from '../../prisma.js';
 import { verifySetUp, verifyUse } from './ceremonies.js';
 import { type ChallengeHolder, consumeChallenge } from './challenges.js';
 import { type Credential, findPasskeys, recordUse, type StoredPasskey } from './queries.js';

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { Prisma } from '../../generated/prisma/client.js';
-import type { Prisma as Client, Transaction } from '../../resources.js';
+import type { Prisma as Client, Transaction } from '../../prisma.js';
 
 interface Member {
   readonly orgId: string;

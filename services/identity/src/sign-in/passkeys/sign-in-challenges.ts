@@ -1,6 +1,6 @@
 import type { SecretBox } from '@platform/service-kit';
 import { toDigest } from '@platform/auth';
-import type { Transaction } from '../../resources.js';
+import type { Transaction } from '../../prisma.js';
 import type { PasskeyAssertion } from './schemas.js';
 
 /*

@@ -1,5 +1,5 @@
 import { AppError } from '@platform/service-kit';
-import type { Prisma } from '../../resources.js';
+import type { Prisma } from '../../prisma.js';
 import type { AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
 import type { Caller } from '../../base/caller/actor.js';
 import type { FailedSignIns } from '../sessions/failed-sign-ins.js';

@@ -1,6 +1,6 @@
 import type { Clock } from '@platform/service-kit';
 import { type Caller, toActor } from '../../base/caller/actor.js';
-import { insertAuditEntry } from '../../audit/queries.js';
+import { insertAuditEntry } from '../../audit/record.sql.js';
 import { describeRequest } from '../../base/caller/client.js';
 import type { OneTimeSecrets } from '../../mails/one-time-secrets/service.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { toDigest } from '@platform/auth';
 import type { Clock } from '@platform/service-kit';
-import type { Prisma } from '../../resources.js';
+import type { Prisma } from '../../prisma.js';
 import type { StoredProvider } from '../identity-provider/queries.js';
 import type { Exchange } from './exchange.js';
 import { insertSignIn } from './queries.js';

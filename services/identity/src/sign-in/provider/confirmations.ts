@@ -1,8 +1,8 @@
 import type { Clock } from '@platform/service-kit';
-import type { Prisma } from '../../resources.js';
+import type { Prisma } from '../../prisma.js';
 import type { AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
-import { insertAuditEntry } from '../../audit/queries.js';
+import { insertAuditEntry } from '../../audit/record.sql.js';
 import { getDomain } from '../identity-provider/domain.js';
 import { findLink, findProvider, holdProvider, type StoredProvider } from '../identity-provider/queries.js';
 import { setAuthenticated } from '../sessions/confirmed.js';

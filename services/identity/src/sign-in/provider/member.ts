@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import type { Transaction } from '../../resources.js';
+import type { Transaction } from '../../prisma.js';
 import type { Actor } from '../../base/caller/actor.js';
 import { findChanges } from '../../audit/changes.js';
-import { insertAuditEntry } from '../../audit/queries.js';
+import { insertAuditEntry } from '../../audit/record.sql.js';
 import type { ClientAddress } from '../../base/caller/client.js';
 import { getDomain } from '../identity-provider/domain.js';
 import { notifyMember } from '../identity-provider/notices.js';

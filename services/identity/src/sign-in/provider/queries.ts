@@ -1,5 +1,5 @@
 import { Prisma as PrismaNamespace } from '../../generated/prisma/client.js';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 
 /** Returns whether the error says that there is such a row already. */
 export const isUniqueViolation = (error: unknown): boolean =>

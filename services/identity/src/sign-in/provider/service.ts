@@ -1,11 +1,11 @@
 import { toDigest } from '@platform/auth';
 import { AppError, type Clock, tooManyRequests } from '@platform/service-kit';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import type { Account } from '../../members/members/queries.js';
 import { ATTEMPT_WINDOW_MS, type AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
-import { incrementCount, toKey } from '../../base/rate-limits/queries.js';
+import { incrementCount, toKey } from '../../base/rate-limits/rate-limits.sql.js';
 import type { Caller } from '../../base/caller/actor.js';
-import { insertAuditEntry } from '../../audit/queries.js';
+import { insertAuditEntry } from '../../audit/record.sql.js';
 import { getDomain } from '../identity-provider/domain.js';
 import { findProvider, findProviderOfDomain, holdProvider } from '../identity-provider/queries.js';
 import type { ClientAddress } from '../../base/caller/client.js';

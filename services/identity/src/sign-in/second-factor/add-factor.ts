@@ -1,6 +1,6 @@
-import type { Transaction } from '../../resources.js';
+import type { Transaction } from '../../prisma.js';
 import type { Actor } from '../../base/caller/actor.js';
-import { insertAuditEntry } from '../../audit/queries.js';
+import { insertAuditEntry } from '../../audit/record.sql.js';
 import { deleteChallenges } from '../passkeys/challenges.js';
 import { passkeyExists, passkeyLimit } from '../passkeys/errors.js';
 import { type Credential, findPasskeys, insertPasskey, MAX_PASSKEYS } from '../passkeys/queries.js';

@@ -1,6 +1,6 @@
 import { DAY_MS, type SecretBox } from '@platform/service-kit';
 import { toDigest } from '@platform/auth';
-import type { Transaction } from '../../resources.js';
+import type { Transaction } from '../../prisma.js';
 import { findTotp, setWrongCodes, type StoredTotp, useRecoveryCode, useStep } from './queries.js';
 import { toRecoveryDigest } from './recovery-codes.js';
 import { findStep, isTotpCode } from './totp.js';

@@ -1,6 +1,6 @@
-import type { Transaction } from '../../resources.js';
+import type { Transaction } from '../../prisma.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
-import { insertAuditEntry } from '../../audit/queries.js';
+import { insertAuditEntry } from '../../audit/record.sql.js';
 import { deleteChallenges } from '../passkeys/challenges.js';
 import type { SecondFactorContext } from './context.js';
 import { lastSecondFactor } from './errors.js';

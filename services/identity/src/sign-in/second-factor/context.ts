@@ -2,7 +2,7 @@ import type { Clock, SecretBox } from '@platform/service-kit';
 import type { AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
 import type { SigningKeys } from '../../credentials/signing-keys/service.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
-import type { Prisma } from '../../resources.js';
+import type { Prisma } from '../../prisma.js';
 import type { RelyingParty } from '../passkeys/relying-party.js';
 import type { FailedSignIns } from '../sessions/failed-sign-ins.js';
 

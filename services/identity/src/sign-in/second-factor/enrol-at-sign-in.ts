@@ -1,5 +1,5 @@
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server';
-import type { Transaction } from '../../resources.js';
+import type { Transaction } from '../../prisma.js';
 import type { ClientAddress } from '../../base/caller/client.js';
 import { createSetUpOptions } from '../passkeys/ceremonies.js';
 import { issueChallenge } from '../passkeys/challenges.js';

@@ -1,4 +1,4 @@
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import { findPasskeys, type StoredPasskey } from '../passkeys/queries.js';
 import {
   deleteRecoveryCodes,

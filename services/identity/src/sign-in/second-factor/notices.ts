@@ -1,4 +1,4 @@
-import type { Transaction } from '../../resources.js';
+import type { Transaction } from '../../prisma.js';
 import type { ClientAddress } from '../../base/caller/client.js';
 import type { NoticeCode } from '../../mails/outbox/email-request.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';

@@ -1,7 +1,7 @@
 import type { ClientAddress } from '../../base/caller/client.js';
 import { findMember } from '../../members/members/queries.js';
 import { isProviderRequired } from '../../members/organisation/provider-requirement.queries.js';
-import type { Transaction } from '../../resources.js';
+import type { Transaction } from '../../prisma.js';
 import { createSignInOptions } from '../passkeys/ceremonies.js';
 import { checkSignature } from '../passkeys/check-passkey.js';
 import { passkeyRefused, passkeysUnavailable } from '../passkeys/errors.js';

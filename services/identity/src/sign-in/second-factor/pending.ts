@@ -1,5 +1,5 @@
 import { toDigest } from '@platform/auth';
-import type { Transaction } from '../../resources.js';
+import type { Transaction } from '../../prisma.js';
 import { generateToken } from '../../mails/one-time-secrets/secret.js';
 import type { FirstFactor, PendingSignIn } from '../sessions/sign-in-outcome.js';
 import { type Account, findMember } from '../../members/members/queries.js';

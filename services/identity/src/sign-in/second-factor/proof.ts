@@ -1,4 +1,4 @@
-import type { Transaction } from '../../resources.js';
+import type { Transaction } from '../../prisma.js';
 import type { Caller } from '../../base/caller/actor.js';
 import { userNotFound } from '../../members/members/errors.js';
 import type { PasskeyAssertion } from '../passkeys/schemas.js';

@@ -1,4 +1,4 @@
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import { getSignInSettings, holdSignInSettings } from '../../members/organisation/queries.js';
 import type { FirstFactor } from '../sessions/sign-in-outcome.js';
 

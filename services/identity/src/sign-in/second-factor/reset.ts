@@ -1,8 +1,8 @@
 import type { Clock } from '@platform/service-kit';
 import { notFound } from '@platform/service-kit';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import { type Actor, type Caller, platformActor, toActor } from '../../base/caller/actor.js';
-import { insertAuditEntry } from '../../audit/queries.js';
+import { insertAuditEntry } from '../../audit/record.sql.js';
 import { notifyOfCommand } from '../../members/operator-notices/notify.js';
 import { endSessions } from '../sessions/queries.js';
 import { changeAsAdministrator } from '../../members/organisation/administration.js';

@@ -1,5 +1,5 @@
 import { type Caller, toActor } from '../../base/caller/actor.js';
-import { insertAuditEntry } from '../../audit/queries.js';
+import { insertAuditEntry } from '../../audit/record.sql.js';
 import { MAX_PASSKEYS } from '../passkeys/queries.js';
 import { isSessionConfirmed } from '../sessions/confirmed.js';
 import { userNotFound } from '../../members/members/errors.js';

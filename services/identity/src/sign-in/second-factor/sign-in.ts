@@ -1,5 +1,5 @@
 import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/server';
-import { insertAuditEntry } from '../../audit/queries.js';
+import { insertAuditEntry } from '../../audit/record.sql.js';
 import type { ClientAddress } from '../../base/caller/client.js';
 import { createUseOptions } from '../passkeys/ceremonies.js';
 import { issueChallenge } from '../passkeys/challenges.js';

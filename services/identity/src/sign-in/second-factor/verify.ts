@@ -1,6 +1,6 @@
 import { validationError } from '@platform/service-kit';
-import type { Transaction } from '../../resources.js';
-import { insertAuditEntry } from '../../audit/queries.js';
+import type { Transaction } from '../../prisma.js';
+import { insertAuditEntry } from '../../audit/record.sql.js';
 import type { ClientAddress } from '../../base/caller/client.js';
 import { checkPasskey } from '../passkeys/check-passkey.js';
 import type { PasskeyAssertion } from '../passkeys/schemas.js';

@@ -1,6 +1,6 @@
 import type { UserPrincipal } from '@platform/auth';
 import { AppError } from '@platform/service-kit';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 
 /** The time for which a sign-in or a confirmation allows dangerous acts. */
 export const CONFIRMED_FOR_MS = 10 * 60_000;

@@ -1,7 +1,7 @@
 import { type Clock, createBatchWriter, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import { createAuditId } from '../../audit/queries.js';
-import { type FailedSignIn, insertFailedSignIns, type StoredFailure } from './failed-sign-ins.queries.js';
+import { createAuditId } from '../../audit/record.sql.js';
+import { type FailedSignIn, insertFailedSignIns, type StoredFailure } from './failed-sign-ins.sql.js';
 
 export function createFailedSignIns(deps: {
   readonly pool: pg.Pool;

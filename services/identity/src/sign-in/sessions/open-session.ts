@@ -1,8 +1,8 @@
 import { toDigest } from '@platform/auth';
 import type { Clock } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import type { Transaction } from '../../resources.js';
-import { insertAuditEntry } from '../../audit/queries.js';
+import type { Transaction } from '../../prisma.js';
+import { insertAuditEntry } from '../../audit/record.sql.js';
 import { getSessionGenerations } from '../../members/organisation/queries.js';
 import { isProviderRequired } from '../../members/organisation/provider-requirement.queries.js';
 import type { ClientAddress } from '../../base/caller/client.js';

@@ -2,7 +2,7 @@ import { toDigest } from '@platform/auth';
 import { isSessionOpen } from '../../base/open-session.js';
 import { Prisma as Sql } from '../../generated/prisma/client.js';
 import { advanceSessionGeneration } from '../../members/organisation/queries.js';
-import type { Transaction, Prisma } from '../../resources.js';
+import type { Transaction, Prisma } from '../../prisma.js';
 import type { FirstFactor } from './sign-in-outcome.js';
 
 export interface NewSession {

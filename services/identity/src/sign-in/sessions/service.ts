@@ -1,9 +1,9 @@
 import { type Clock, validationError } from '@platform/service-kit';
-import type { Prisma } from '../../resources.js';
+import type { Prisma } from '../../prisma.js';
 import type { AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
 import { clearMailCooldowns } from '../../base/rate-limits/mail-limits.js';
 import { toActor, type Caller } from '../../base/caller/actor.js';
-import { insertAuditEntry } from '../../audit/queries.js';
+import { insertAuditEntry } from '../../audit/record.sql.js';
 import type { ClientAddress } from '../../base/caller/client.js';
 import { findPlace, isKnownDevice, recordBrowser } from '../known-devices/service.js';
 import { findRequiringOrganisation } from '../../members/organisation/provider-requirement.queries.js';

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../resources.js';
+import type { Transaction } from '../../prisma.js';
 import type { ClientAddress } from '../../base/caller/client.js';
 import type { Account } from '../../members/members/queries.js';
 import type { LoginResponse } from './schemas.js';

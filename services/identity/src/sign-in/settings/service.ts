@@ -1,5 +1,5 @@
 import { type Clock, validationError } from '@platform/service-kit';
-import type { Prisma } from '../../resources.js';
+import type { Prisma } from '../../prisma.js';
 import type { Caller } from '../../base/caller/actor.js';
 import { findChanges } from '../../audit/changes.js';
 import {

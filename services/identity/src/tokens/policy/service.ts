@@ -1,20 +1,15 @@
 import { isScope, type UserPrincipal } from '@platform/auth';
 import { type AppError, type Clock, conflict, validationError } from '@platform/service-kit';
 import type pg from 'pg';
-import type { Prisma } from '../../resources.js';
+import type { Prisma } from '../../prisma.js';
 import { readAllowList } from '../../credentials/allow-lists/ranges.js';
 import type { Caller } from '../../base/caller/actor.js';
 import { findChanges } from '../../audit/changes.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { changeAsAdministrator } from '../../members/organisation/administration.js';
 import { getUnusedFrom, type TokenPolicy } from './policy.js';
-import {
-  type AffectedToken,
-  findAffectedTokens,
-  findTokenPolicy,
-  findUnusedRule,
-  saveTokenPolicy,
-} from './queries.js';
+import { findTokenPolicy, findUnusedRule, saveTokenPolicy } from './queries.js';
+import { type AffectedToken, findAffectedTokens } from './affected-tokens.sql.js';
 import type { AffectedOwner, SavedTokenPolicy, TokenPolicyBody } from './schemas.js';
 
 const MAX_LISTED = 1_000;

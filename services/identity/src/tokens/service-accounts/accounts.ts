@@ -12,11 +12,11 @@ import {
 import { v7 as uuidv7 } from 'uuid';
 import type { AuditAction } from '../../audit/actions.js';
 import { findChanges } from '../../audit/changes.js';
-import type { Changes } from '../../audit/queries.js';
+import type { Changes } from '../../audit/record.sql.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
 import { changeAsAdministrator } from '../../members/organisation/administration.js';
-import { endServerCredentials } from '../../members/server-credentials/queries.js';
-import type { Prisma, Transaction } from '../../resources.js';
+import { endServerCredentials } from '../../members/server-credentials/server-credentials.sql.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 import type { TokenContext } from '../context.js';
 import { type CreatedToken, createTokenFor, listScopeGroups } from '../create.js';
 import { assertScopesAllowed } from '../policy/policy.js';

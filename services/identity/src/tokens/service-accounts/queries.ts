@@ -2,7 +2,7 @@ import type { Role } from '@platform/auth';
 import type { ListWindow } from '@platform/service-kit';
 import type { Prisma as PrismaTypes } from '../../generated/prisma/client.js';
 import { escapeLike } from '../../base/escape-like.js';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../prisma.js';
 
 const fields = {
   id: true,

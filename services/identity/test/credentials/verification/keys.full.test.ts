@@ -1,11 +1,10 @@
-import { PrismaPg } from '@prisma/adapter-pg';
 import { generateKeyPairSync } from 'node:crypto';
 import { createSecretBox } from '@platform/service-kit';
 import { createSigner } from 'fast-jwt';
 import { waitFor } from '@platform/testing';
 import { openPrivateKey } from '../../../src/credentials/signing-keys/key.js';
 import { rotateKey } from '../../../src/credentials/signing-keys/commands.js';
-import { PrismaClient } from '../../../src/generated/prisma/client.js';
+import { openPrisma } from '../../../src/prisma.js';
 import { startIdentity } from '../../identity.js';
 import { startReplica } from '../../replica.js';
 import { startProbeService } from './probe-service.js';
@@ -16,9 +15,8 @@ const box = createSecretBox([{ id: 'k1', key: Buffer.alloc(32, 1) }]);
 const identity = await startIdentity();
 const session = await identity.login();
 const probe = await startProbeService(identity.url);
-const prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: identity.databaseUrl }) });
+const prisma = openPrisma(identity.db);
 afterAll(async () => {
-  await prisma.$disconnect();
   await probe.close();
   await identity.close();
 });

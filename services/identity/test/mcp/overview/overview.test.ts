@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createLogger, DAY_MS } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
 import { createExpiryJob } from '../../../src/jobs/expiry.job.js';
-import { insertToolCalls, type ToolCallRow } from '../../../src/mcp/activity/queries.js';
+import { insertToolCalls, type ToolCallRow } from '../../../src/mcp/activity/activity.sql.js';
 import { createAgent, useMounts } from '../servers/platform.js';
 
 const site = await useMounts();

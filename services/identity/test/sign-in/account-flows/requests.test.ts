@@ -1,6 +1,6 @@
 import { type Answer, waitFor } from '@platform/testing';
 import { toNetwork } from '../../../src/base/network.js';
-import { toKey } from '../../../src/base/rate-limits/queries.js';
+import { toKey } from '../../../src/base/rate-limits/rate-limits.sql.js';
 import { startIdentity } from '../../identity.js';
 
 /*

@@ -1,7 +1,8 @@
 import { type Clock, createLogger, createShutdown, systemClock } from '@platform/service-kit';
 import type { Answer } from '@platform/testing';
 import { verifyDomainByCommand } from '../../../src/sign-in/identity-provider/commands.js';
-import { openResources, type Prisma } from '../../../src/resources.js';
+import type { Prisma } from '../../../src/prisma.js';
+import { openResources } from '../../../src/resources.js';
 import { createHttpBrowser, fieldIn, type HttpBrowser } from '../../browser.js';
 import { type IdentityUnderTest } from '../../identity.js';
 import { client, type ForeignProvider } from './foreign-provider.js';

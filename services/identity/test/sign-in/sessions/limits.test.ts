@@ -1,6 +1,6 @@
 import type { Answer } from '@platform/testing';
 import { toNetwork } from '../../../src/base/network.js';
-import { toKey } from '../../../src/base/rate-limits/queries.js';
+import { toKey } from '../../../src/base/rate-limits/rate-limits.sql.js';
 import { createHttpBrowser, fieldIn, type HttpBrowser } from '../../browser.js';
 import { admin, startIdentity } from '../../identity.js';
 import { createPhone, enrol } from '../second-factor/authenticator.js';

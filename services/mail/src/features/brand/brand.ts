@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import type { Language } from '../../generated/templates.js';
 import { type PngSize, readPngSize } from './png.js';
-import { type BrandRow, findBrand, upsertBrand } from './queries.js';
+import { type BrandRow, findBrand, upsertBrand } from './brand.sql.js';
 import { type BrandBody, MAX_LOGO_BYTES } from './schemas.js';
 
 /** The look of an organisation's mails. Nothing of it is HTML. */

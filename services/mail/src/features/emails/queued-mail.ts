@@ -6,7 +6,7 @@ import type { Outcome } from '../delivery/outcome.js';
 import { toAttemptEnd, toUncounted } from '../queue/attempt-end.js';
 import type { AttemptMail } from '../queue/dispatcher.job.js';
 import { type ClaimedMail, lanes } from '../queue/mail.js';
-import { findAttachmentPiece } from '../queue/queries.js';
+import { findAttachmentPiece } from '../queue/queue.sql.js';
 import { readSmtpConfiguration, type SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
 import { toDeliveredMessage, toMessageId } from './message.js';

@@ -1,6 +1,6 @@
 import { readEmailAddress, type SecretBox } from '@platform/service-kit';
 import type pg from 'pg';
-import { findResendable } from '../queue/queries.js';
+import { findResendable } from '../queue/queue.sql.js';
 import { notResendable } from './errors.js';
 import type { EmailContent } from './schemas.js';
 import type { Submission } from './submission.js';

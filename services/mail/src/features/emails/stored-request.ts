@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SecretBox } from '@platform/service-kit';
-import type { AttachmentPiece } from '../queue/queries.js';
+import type { AttachmentPiece } from '../queue/queue.sql.js';
 import { openJson, sealJson } from '../../sealed-json.js';
 import type { DecodedAttachment } from './attachments.js';
 import type { EmailContent, SmtpSnapshot } from './schemas.js';

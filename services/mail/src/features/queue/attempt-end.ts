@@ -6,7 +6,7 @@ import {
   type RecipientState,
 } from '../delivery/outcome.js';
 import type { AttemptEnd, ClaimedMail, MailClaim } from './mail.js';
-import { MAX_UNKNOWN_ATTEMPTS } from './queries.js';
+import { MAX_UNKNOWN_ATTEMPTS } from './queue.sql.js';
 import { toNextAttempt } from './schedule.js';
 
 /** An attempted mail, with the facts that decide whether it is tried again. */

@@ -6,7 +6,7 @@ import type { OnData } from '../delivery/pools.js';
 import { toUncounted } from './attempt-end.js';
 import type { Journal } from './journal.js';
 import { type AttemptEnd, type ClaimedMail, lanes } from './mail.js';
-import { claimMails, FIRST_ORGANISATION, findDueOrganisations } from './queries.js';
+import { claimMails, FIRST_ORGANISATION, findDueOrganisations } from './queue.sql.js';
 import { createSlots } from './slots.js';
 
 /** Makes one attempt to send a claimed mail. It doesn't reject. */

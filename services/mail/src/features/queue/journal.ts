@@ -20,7 +20,7 @@ import {
   type MailKey,
   markDataBegun,
   renewLeases,
-} from './queries.js';
+} from './queue.sql.js';
 
 const RETRY_AFTER_MS = 500;
 /** Rows that arrive during a write form the next batch, because few large commits cost less than many small ones. */

@@ -1,7 +1,7 @@
 import { type Clock, dependencyUnavailable, notApplied, tooManyRequests } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
-import { measureQueueOf } from './queries.js';
+import { measureQueueOf } from './queue.sql.js';
 
 /** A measurement is used this long, in which an organisation may exceed its limits a little. */
 const MAX_AGE_MS = 1_000;

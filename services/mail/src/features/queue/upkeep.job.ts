@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Clock, createPeriodicTask, DAY_MS, firstIdAt, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import { eraseMarked } from './erasure.queries.js';
-import { expireLeases, expireQueued } from './queries.js';
-import { expireSuppressions } from '../suppressions/queries.js';
-import { deleteOld, deleteUnsent, expireContents, expireKeys, UPKEEP_BATCH } from './retention.queries.js';
+import { eraseMarked } from './erasure.sql.js';
+import { expireLeases, expireQueued } from './queue.sql.js';
+import { expireSuppressions } from '../suppressions/suppressions.sql.js';
+import { deleteOld, deleteUnsent, expireContents, expireKeys, UPKEEP_BATCH } from './retention.sql.js';
 
 const START_RETRY_MS = 500;
 /** The share of the interval that further batches may take, while one of a kind is not enough. */

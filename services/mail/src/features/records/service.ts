@@ -14,7 +14,7 @@ import { type KeptContent, openContent } from '../templates/kept-content.js';
 import { inlineLogo, renderTemplate } from '../templates/render.js';
 import { internalTemplateTypes, isInternalTemplateType } from '../templates/template-types.js';
 import { createView } from '../templates/view.js';
-import { type Erased, eraseRecipient } from '../queue/erasure.queries.js';
+import { type Erased, eraseRecipient } from '../queue/erasure.sql.js';
 import {
   countMatches,
   findIdsBefore,

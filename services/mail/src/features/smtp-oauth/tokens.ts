@@ -14,7 +14,7 @@ import {
   storeTokenProblem,
   type TokenKey,
   type TokenRow,
-} from './queries.js';
+} from './smtp-oauth.sql.js';
 import { type RequestToken, TokenFault } from './request-token.js';
 
 /*

@@ -16,7 +16,7 @@ import {
   type NewSuppression,
   removeSuppression,
   type SuppressionRow,
-} from './queries.js';
+} from './suppressions.sql.js';
 import { isGoneIfReported, isTransientReply, readReply } from '../delivery/smtp-replies.js';
 import type { BouncesBody, Suppression, SuppressionQuery } from './schemas.js';
 

@@ -1,5 +1,5 @@
 import { UpstreamFault } from '../../../base/egress/faults.js';
-import type { Prisma } from '../../../resources.js';
+import type { Prisma } from '../../../prisma.js';
 import type { UpstreamServer } from '../upstream/connections.js';
 import { isPerAccount, type Subject } from '../upstream/credentials.js';
 import { findListerOf } from './queries.js';

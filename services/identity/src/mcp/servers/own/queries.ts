@@ -1,5 +1,5 @@
 import { Prisma } from '../../../generated/prisma/client.js';
-import type { Prisma as Client, Transaction } from '../../../resources.js';
+import type { Prisma as Client, Transaction } from '../../../prisma.js';
 import type { ServerRow } from '../queries.js';
 
 /** Finds which of the accounts, in this order, is an administrator with a credential at the server. */

@@ -1,13 +1,13 @@
 import type { UserPrincipal } from '@platform/auth';
 import { type Clock, DAY_MS, type SecretBox } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import { insertAuditEntry } from '../../../audit/queries.js';
+import { insertAuditEntry } from '../../../audit/record.sql.js';
 import { type Caller, toActor } from '../../../base/caller/actor.js';
 import { changeAsAdministrator } from '../../../members/organisation/administration.js';
-import { endServerCredentials } from '../../../members/server-credentials/queries.js';
+import { endServerCredentials } from '../../../members/server-credentials/server-credentials.sql.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
 import { findSmtpConfiguration } from '../../../members/smtp/queries.js';
-import type { Prisma, Transaction } from '../../../resources.js';
+import type { Prisma, Transaction } from '../../../prisma.js';
 import { serverNotFound } from '../errors.js';
 import { findServer } from '../queries.js';
 import { isPerAccount, ownSecretContext } from '../upstream/credentials.js';

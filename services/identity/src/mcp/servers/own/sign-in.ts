@@ -4,7 +4,7 @@ import type { Clock, Logger, SecretBox } from '@platform/service-kit';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { Caller } from '../../../base/caller/actor.js';
 import { createRequestLimit } from '../../../base/rate-limits/request-limit.js';
-import type { Prisma } from '../../../resources.js';
+import type { Prisma } from '../../../prisma.js';
 import { findServer, type ServerRow } from '../queries.js';
 import { ownSecretContext, serverSecretContext, signInContext } from '../upstream/credentials.js';
 import { describeFault } from '../upstream/oauth/fetch.js';

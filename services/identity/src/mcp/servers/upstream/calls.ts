@@ -23,7 +23,7 @@ import { createCircuits } from './circuit.js';
 import type { Connections, UpstreamServer } from './connections.js';
 import { isPerAccount } from './credentials.js';
 import type { OwnCredentials } from './own-credentials.js';
-import type { UsableCredential } from './own-credentials.queries.js';
+import type { UsableCredential } from './own-credentials.sql.js';
 import type { FindClaims } from '../person-claims.js';
 import { UpstreamFault } from '../../../base/egress/faults.js';
 

@@ -2,12 +2,12 @@ import type { AccountPrincipal } from '@platform/auth';
 import { ServiceFault } from '@platform/clients';
 import { type Clock, DAY_MS, dependencyUnavailable } from '@platform/service-kit';
 import type pg from 'pg';
-import { insertAuditEntry } from '../../../audit/queries.js';
+import { insertAuditEntry } from '../../../audit/record.sql.js';
 import { platformActor } from '../../../base/caller/actor.js';
 import { UpstreamFault } from '../../../base/egress/faults.js';
-import { incrementCount } from '../../../base/rate-limits/queries.js';
+import { incrementCount } from '../../../base/rate-limits/rate-limits.sql.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
-import type { Prisma, Transaction } from '../../../resources.js';
+import type { Prisma, Transaction } from '../../../prisma.js';
 import { LinkRequired } from '../../endpoint/link-required.js';
 import type { UpstreamServer } from './connections.js';
 import {
@@ -16,7 +16,7 @@ import {
   recordUse,
   recordWantedScope,
   type UsableCredential,
-} from './own-credentials.queries.js';
+} from './own-credentials.sql.js';
 import { LEASE_MS, type Renewals } from './oauth/renewals.js';
 import { ScopeFault } from './oauth/scope-fault.js';
 

@@ -1,8 +1,8 @@
 import { type Clock, createPeriodicTask, inTransaction, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import type { Prisma } from '../../../resources.js';
+import type { Prisma } from '../../../prisma.js';
 import { platformActor } from '../../../base/caller/actor.js';
-import { insertAuditEntry } from '../../../audit/queries.js';
+import { insertAuditEntry } from '../../../audit/record.sql.js';
 import { findAdministrators } from '../../../members/organisation/administration.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
 import { revokeLineage } from '../../revoke.js';
@@ -13,7 +13,7 @@ import {
   hasLeakReports,
   isFirstReport,
   type LeakedToken,
-} from './queries.js';
+} from './leaks.sql.js';
 
 const EVERY_MS = 5_000;
 const BATCH = 1_000;

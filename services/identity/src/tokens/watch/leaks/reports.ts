@@ -3,7 +3,7 @@ import { type Clock, parseUrl } from '@platform/service-kit';
 import type pg from 'pg';
 import { Type } from 'typebox';
 import { v4 as uuidv4 } from 'uuid';
-import { insertLeakReports, type LeakedValue } from './queries.js';
+import { insertLeakReports, type LeakedValue } from './leaks.sql.js';
 
 const MAX_TOKENS = 1_000;
 const MAX_REPORTED_LENGTH = 4_096;

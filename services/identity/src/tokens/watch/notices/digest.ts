@@ -1,7 +1,7 @@
 import { DAY_MS } from '@platform/service-kit';
 import type { Alert } from '../../../mails/alerts.js';
 import { type NoticeItem, toItemList } from '../../../mails/outbox/notice-emails.js';
-import type { UnusedToken } from '../unused/warning.queries.js';
+import type { UnusedToken } from '../unused/warning.sql.js';
 
 /*
  * Pure rules for the notices about tokens that expire: 14, 7 and 1 days before, and afterwards; and about tokens that are

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { type Clock, createPeriodicTask, inTransaction, type Logger } from '@platform/service-kit';
 import type { StartJob } from '../../../base/start-job.js';
-import { insertAuditEntries } from '../../../audit/queries.js';
+import { insertAuditEntries } from '../../../audit/record.sql.js';
 import { platformActor } from '../../../base/caller/actor.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
 import type { NoticePage } from '../../../mails/outbox/notice-emails.js';
@@ -15,8 +15,8 @@ import {
   type Holder,
   lockHolder,
   saveNotices,
-} from './queries.js';
-import { findHoldersToWarn, takeUnused } from '../unused/warning.queries.js';
+} from './notices.sql.js';
+import { findHoldersToWarn, takeUnused } from '../unused/warning.sql.js';
 
 const EVERY_MS = 60_000;
 /** The number of tokens whose holders are found in one statement. */

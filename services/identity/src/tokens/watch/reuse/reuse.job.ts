@@ -5,10 +5,10 @@ import type { RefusedUses } from '../../../credentials/liveness/refused-uses.js'
 import { storeAlert } from '../../../mails/alerts.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
 import { findAdministrators } from '../../../members/organisation/administration.js';
-import type { Prisma } from '../../../resources.js';
+import type { Prisma } from '../../../prisma.js';
 import { findTokenPolicy } from '../../policy/queries.js';
 import { revokeLineage } from '../../revoke.js';
-import { claimReuse, claimReuseNotice, findReusedTokens, type ReusedToken } from './queries.js';
+import { claimReuse, claimReuseNotice, findReusedTokens, type ReusedToken } from './reuse.sql.js';
 
 const EVERY_MS = 5_000;
 const BATCH = 100;

@@ -4,9 +4,9 @@ import type { StartJob } from '../../../base/start-job.js';
 import { storeAlert } from '../../../mails/alerts.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
 import { findAdministrators } from '../../../members/organisation/administration.js';
-import type { Prisma } from '../../../resources.js';
+import type { Prisma } from '../../../prisma.js';
 import { platformRevoker, revokeTokens } from '../../revoke.js';
-import { checkUse, findWarnedTokens, forgetUnused, type WarnedToken } from './queries.js';
+import { checkUse, findWarnedTokens, forgetUnused, type WarnedToken } from './unused.sql.js';
 
 const EVERY_MS = 60_000;
 const BATCH = 500;

@@ -11,7 +11,7 @@ import {
   releaseRenewal,
   storeRenewal,
   type UsableCredential,
-} from '../own-credentials.queries.js';
+} from '../own-credentials.sql.js';
 import { ANSWER_MS, describeFault } from './fetch.js';
 import { endGrant, type Grant, hasEnded, isDue, isExpired, parseGrant } from './grant.js';
 import type { Revocations } from './revocations.job.js';

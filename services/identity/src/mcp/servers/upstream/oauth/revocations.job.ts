@@ -20,7 +20,7 @@ import {
   insertRevocation,
   postponeRevocation,
   type Revocation,
-} from './revocations.queries.js';
+} from './revocations.sql.js';
 
 /*
  * Tokens that have ended here are good at their authorization server until they are revoked there (RFC 7009). What ends them hands

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { AccessTokenSource } from './access-token-owners.queries.js';
+import type { AccessTokenSource } from './access-token-owners.sql.js';
 
 export interface NewAccessToken {
   readonly id: string;

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Transaction } from '../../../resources.js';
+import type { SqlClient } from '../../../base/sql-client.js';
 
 /** A reported text, with the id that it names and its digest. */
 export interface LeakedValue {
@@ -77,14 +77,17 @@ export const hasLeakReports = async (db: pg.Pool): Promise<boolean> =>
   (await db.query('select from leak_reports limit 1')).rowCount === 1;
 
 /** Locks the token, and returns whether its leak has not been reported yet: of reports at the same time, one is the first. */
-export async function isFirstReport(tx: Transaction, orgId: string, tokenId: string): Promise<boolean> {
-  await tx.$queryRaw`select id from personal_access_tokens where id = ${tokenId}::uuid for no key update`;
-  const where = { orgId, subjectId: tokenId, action: 'token.leaked' };
-  return (await tx.auditEntry.findFirst({ where, select: { id: true } })) === null;
+export async function isFirstReport(tx: SqlClient, orgId: string, tokenId: string): Promise<boolean> {
+  await tx.query('select from personal_access_tokens where id = $1::uuid for no key update', [tokenId]);
+  const { rows } = await tx.query(
+    `select 1 from audit_entries where org_id = $1::uuid and subject_id = $2::uuid and action = 'token.leaked' limit 1`,
+    [orgId, tokenId],
+  );
+  return rows.length === 0;
 }
 
 /** @returns false when another replica has settled the report. */
-export async function deleteLeakReport(tx: Transaction, id: string): Promise<boolean> {
-  const { count } = await tx.leakReport.deleteMany({ where: { id } });
-  return count > 0;
+export async function deleteLeakReport(tx: SqlClient, id: string): Promise<boolean> {
+  const { rows } = await tx.query('delete from leak_reports where id = $1::uuid returning id::text', [id]);
+  return rows.length > 0;
 }

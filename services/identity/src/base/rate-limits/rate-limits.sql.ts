@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Transaction } from '../../resources.js';
-import { queryRows, type SqlClient } from '../transaction.js';
+import type { SqlClient } from '../sql-client.js';
 
 /** Hashes a subject, so that the table reveals no addresses or tokens and an e-mail of any length fits the column. */
 export const toKey = (subject: string): string => hash('sha256', subject, 'base64url');
@@ -23,9 +22,9 @@ export async function incrementCount(
   at: Date,
   windowMs: number,
 ): Promise<number> {
-  const [row] = await queryRows<{ points: number }>(db, increment, [key, at.getTime(), windowMs]);
-  return row?.points ?? 1;
+  const { rows } = await db.query<{ points: number }>(increment, [key, at.getTime(), windowMs]);
+  return rows[0]?.points ?? 1;
 }
 
-export const deleteCounts = (db: Transaction, keys: readonly string[]): Promise<unknown> =>
-  db.rateLimit.deleteMany({ where: { key: { in: [...keys] } } });
+export const deleteCounts = (db: SqlClient, keys: readonly string[]): Promise<unknown> =>
+  db.query('delete from rate_limits where key = any($1)', [keys]);

@@ -1,4 +1,4 @@
-import { queryRows, type SqlClient } from '../../base/transaction.js';
+import type { SqlClient } from '../../base/sql-client.js';
 
 /** A mounted server, with one of its tools in effect if it has any. */
 export interface OfferedTool {
@@ -23,11 +23,13 @@ const offered = `
  * @param groups - the groups of whoever chooses; null for those of everybody.
  * @param servers - the names of the servers; undefined for all.
  */
-export const findOfferedTools = (
+export async function findOfferedTools(
   db: SqlClient,
   { orgId, groups }: { readonly orgId: string; readonly groups: readonly string[] | null },
   servers?: readonly string[],
-): Promise<OfferedTool[]> => queryRows(db, offered, [orgId, groups, servers ?? null]);
+): Promise<OfferedTool[]> {
+  return (await db.query<OfferedTool>(offered, [orgId, groups, servers ?? null])).rows;
+}
 
 const serverNames = 'select id::text, name from mcp_servers where org_id = $1::uuid and id = any($2::uuid[])';
 
@@ -38,6 +40,6 @@ export async function findServerNames(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   if (ids.length === 0) return new Map();
-  const rows = await queryRows<{ id: string; name: string }>(db, serverNames, [orgId, ids]);
+  const { rows } = await db.query<{ id: string; name: string }>(serverNames, [orgId, ids]);
   return new Map(rows.map(({ id, name }) => [id, name]));
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { revokedFrom, unusedSince, warningBound } from '../../unused.js';
-import { forgetUnused } from './queries.js';
+import { forgetUnused } from './unused.sql.js';
 
 export interface UnusedToken {
   readonly id: string;

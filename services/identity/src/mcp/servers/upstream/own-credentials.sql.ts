@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Transaction } from '../../../resources.js';
+import type { SqlClient } from '../../../base/sql-client.js';
 import type { ServerRow } from '../queries.js';
 import type { OwnCredential } from './credentials.js';
 
@@ -89,9 +89,11 @@ export const recordUse = (db: pg.Pool, id: string, at: Date): Promise<unknown> =
  *
  * @returns since when the account is connected; undefined when the refusal is known, or the credential is gone.
  */
-export async function recordRefusal(db: Transaction, id: string, at: Date): Promise<Date | undefined> {
-  const where = { id, refusedAt: null };
-  const select = { connectedAt: true };
-  const [row] = await db.mcpCredential.updateManyAndReturn({ where, data: { refusedAt: at }, select });
-  return row?.connectedAt;
+export async function recordRefusal(db: SqlClient, id: string, at: Date): Promise<Date | undefined> {
+  const { rows } = await db.query<{ connectedAt: Date }>(
+    `update mcp_credentials set refused_at = $2::timestamptz where id = $1::uuid and refused_at is null
+     returning connected_at as "connectedAt"`,
+    [id, at],
+  );
+  return rows[0]?.connectedAt;
 }

@@ -16,7 +16,7 @@ import {
   type NewMail,
 } from './mail.js';
 import { ENDED_MAIL_COLUMNS, insertMailFacts } from './facts.sql.js';
-import { UPKEEP_BATCH } from './retention.queries.js';
+import { UPKEEP_BATCH } from './retention.sql.js';
 
 /*
  * Statements that many requests share get their rows as one JSON text: at 1,000 mails a second, a commit for each would be

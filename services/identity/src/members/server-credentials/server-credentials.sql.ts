@@ -1,7 +1,6 @@
-import { insertAuditEntries } from '../../audit/queries.js';
+import { insertAuditEntries } from '../../audit/record.sql.js';
 import type { Actor } from '../../base/caller/actor.js';
-import { queryRows } from '../../base/transaction.js';
-import type { Transaction } from '../../resources.js';
+import type { SqlClient } from '../../base/sql-client.js';
 
 /** Which of the own credentials at MCP servers end: all of an account, all at a server, or one. */
 type Ending =
@@ -48,7 +47,7 @@ function toStatement(ending: Ending): readonly [text: string, ids: readonly stri
  * @returns how many there were.
  */
 export async function endServerCredentials(
-  tx: Transaction,
+  tx: SqlClient,
   ending: Ending,
   {
     actor,
@@ -58,11 +57,12 @@ export async function endServerCredentials(
 ): Promise<number> {
   const [text, ids] = toStatement(ending);
   const credential = 'credential' in ending ? ending.credential : undefined;
-  const ended = await queryRows<{ orgId: string; accountId: string; serverId: string; name: string }>(
-    tx,
-    text,
-    [at, credential ?? null, ...ids],
-  );
+  const { rows: ended } = await tx.query<{
+    orgId: string;
+    accountId: string;
+    serverId: string;
+    name: string;
+  }>(text, [at, credential ?? null, ...ids]);
   if (ended.length > 0)
     await insertAuditEntries(
       tx,

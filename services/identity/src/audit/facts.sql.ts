@@ -1,5 +1,5 @@
 import type { FactEvent } from '@platform/events';
-import { queryRows, type SqlClient } from '../base/transaction.js';
+import type { SqlClient } from '../base/sql-client.js';
 
 /** A fact that is no entry of the audit, which the database makes a fact itself. */
 export interface NewFact {
@@ -24,8 +24,7 @@ const toEvent = ({ id, orgId, type, at, data }: NewFact): FactEvent => ({
 /** Adds facts to the feed of their organisations. @returns the ids of the new facts. */
 export async function insertFacts(db: SqlClient, facts: readonly NewFact[]): Promise<ReadonlySet<string>> {
   const events = facts.map((fact) => ({ id: fact.id, orgId: fact.orgId, event: toEvent(fact) }));
-  const rows = await queryRows<{ id: string }>(
-    db,
+  const { rows } = await db.query<{ id: string }>(
     `insert into outbox.events (event_id, cause, org_id, event_key, event)
      select id, id, "orgId", "orgId", event
      from jsonb_to_recordset($1::jsonb) as fact (id uuid, "orgId" uuid, event json)

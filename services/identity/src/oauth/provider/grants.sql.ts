@@ -1,6 +1,6 @@
 import type { AdapterPayload } from 'oidc-provider';
 import type pg from 'pg';
-import type { Transaction } from '../../resources.js';
+import type { SqlClient } from '../../base/sql-client.js';
 
 interface GrantRow {
   readonly id: string;
@@ -39,8 +39,12 @@ export async function findGrantPayload(db: pg.Pool, id: string): Promise<Adapter
 }
 
 /** Returns the name that a client is known by: its host, or the name that it was registered with. */
-export async function findClientName(db: Transaction, id: string): Promise<string> {
-  const client = await db.oauthClient.findUnique({ where: { id }, select: { kind: true, name: true } });
+export async function findClientName(db: SqlClient, id: string): Promise<string> {
+  const { rows } = await db.query<{ kind: string; name: string }>(
+    'select kind, name from oauth_clients where id = $1',
+    [id],
+  );
+  const [client] = rows;
   return client?.kind === 'document' ? new URL(id).host : (client?.name ?? id);
 }
 
