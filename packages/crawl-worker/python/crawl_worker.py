@@ -22,6 +22,7 @@ import json
 import math
 import os
 import random
+import re
 import signal
 import socket
 import sys
@@ -47,6 +48,7 @@ _REPORT_INTERVAL_S = 1.0
 # How long the end of a slice is retried, even when the lease has expired in the meantime.
 _FINISH_RETRY_S = 60
 _MAX_PAUSE_S = 30
+_MAX_RETRY_AFTER_S = 60
 # The fraction of the slice's time after which the crawl should return.
 _SLICE_FRACTION = 0.8
 # The Date header has whole seconds, and the response took a while to arrive.
@@ -57,14 +59,18 @@ _MAX_LINES_PER_REPORT = 100
 _MAX_LINE_CHARACTERS = 1_024
 _MAX_DESCRIPTION_CHARACTERS = 300
 _MAX_REASON_CHARACTERS = 2_000
+_MAX_COUNT = 2**53 - 1
+# The platform stores neither NUL nor unpaired surrogates.
+_UNSTORABLE = re.compile("[\\0\\ud800-\\udfff]")
 
 
 class RequestError(Exception):
     """An error response of the platform."""
 
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(f"The platform answered {status}: {message}")
+    def __init__(self, status: int, reason: str, retry_after_s: float | None = None) -> None:
+        super().__init__(f"The platform answered {status}" + (f": {reason}" if reason else ""))
         self.status = status
+        self.retry_after_s = retry_after_s  # How long to wait before the request is repeated, if the platform says so.
 
 
 class PermanentError(Exception):
@@ -90,8 +96,31 @@ def _is_lost(error: Exception | None) -> bool:
     return isinstance(error, _LeaseLost) or (isinstance(error, RequestError) and error.status in (404, 409))
 
 
-def _pause_s(failures: int) -> float:
-    return min(_MAX_PAUSE_S, 0.5 * 2.0 ** (failures - 1)) * (0.5 + random.random() / 2)
+def _pause_s(failures: int, error: Exception) -> float:
+    """Returns how long to wait before a retry: as Retry-After says, up to a minute, and otherwise a back-off with jitter."""
+    back_off = min(_MAX_PAUSE_S, 0.5 * 2.0 ** min(failures - 1, 10)) * (0.5 + random.random() / 2)
+    retry_after_s = error.retry_after_s if isinstance(error, RequestError) else None
+    return back_off if retry_after_s is None else min(_MAX_RETRY_AFTER_S, max(retry_after_s, back_off))
+
+
+def _is_storable(value: Any) -> bool:
+    """Returns whether the platform stores all texts of the value: none has NUL or an unpaired surrogate."""
+    if isinstance(value, str):
+        return _to_storable(value) == value
+    if isinstance(value, dict):
+        return all(_is_storable(key) and _is_storable(item) for key, item in value.items())
+    return all(map(_is_storable, value)) if isinstance(value, list) else True
+
+
+def _to_storable(text: str) -> str:
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+def _assert_counts(counts: dict[str, Any]) -> None:
+    """Raises ValueError for what the platform would refuse, and the end of the run with it."""
+    for name, value in counts.items():
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MAX_COUNT:
+            raise ValueError(f"{name} must be a whole number of 0 or more, not {value!r}")
 
 
 def _to_json(value: Any) -> str:
@@ -124,7 +153,7 @@ class _Client:
                 text = response.read()
                 date = response.headers.get("date")
         except urllib.error.HTTPError as error:
-            raise RequestError(error.code, _read_message(error)) from None
+            raise _to_request_error(error) from None
         server_time = email.utils.parsedate_to_datetime(date).timestamp() if date else time.time()
         return (
             json.loads(text) if text else None,
@@ -132,11 +161,38 @@ class _Client:
         )
 
 
-def _read_message(error: urllib.error.HTTPError) -> str:
+def _read_reason(body: Any, status_text: str) -> str:
+    """Reads `{"success": false, "message", "error"?: {"details"}}` and `{"error": {"message", "details"?}}`."""
+    if not isinstance(body, dict):
+        return status_text  # The response is a proxy's.
+    inner = body.get("error")
+    error: dict[str, Any] = inner if isinstance(inner, dict) else {}
+    message = str(error.get("message") or body.get("message") or status_text)
+    details = error.get("details")
+    if isinstance(details, list):
+        faults = [item for item in details if isinstance(item, dict) and "message" in item]
+        details = "; ".join(f"{item.get('field', '')} {item['message']}".strip() for item in faults)
+    return f"{message} ({details})" if details else message
+
+
+def _to_request_error(error: urllib.error.HTTPError) -> RequestError:
     try:
-        return str(json.loads(error.read())["message"])
-    except (ValueError, KeyError, TypeError, OSError):
-        return "no reason"  # The response is a proxy's.
+        body = json.loads(error.read())
+    except (ValueError, OSError):
+        body = None
+    return RequestError(error.code, _read_reason(body, error.reason), _read_retry_after(error.headers.get("retry-after")))
+
+
+def _read_retry_after(header: str | None) -> float | None:
+    """Reads seconds or a date."""
+    if header is None:
+        return None
+    if re.fullmatch("[0-9]{1,9}", header):
+        return float(header)
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None
 
 
 class Run:
@@ -167,6 +223,7 @@ class Run:
         self._line_count = 0
         self._source: dict[str, Any] | None = None
         self._is_changed = False
+        self._report_at = 0.0  # When the next report may be sent.
         self._ended: Exception | None = None  # Why the claim is over.
         self._crawled = threading.Event()
 
@@ -187,8 +244,9 @@ class Run:
             self._is_changed = True
 
     def count(self, items: int = 0, deleted: int = 0, failed: int = 0, bytes: int = 0) -> None:
-        """Adds to the counters of the slice."""
+        """Adds to the counters of the slice. Raises ValueError for a number that is not whole, or below 0."""
         more = {"items": items, "deleted": deleted, "failed": failed, "bytes": bytes}
+        _assert_counts(more)
         with self._lock:
             self._counters = {name: value + more[name] for name, value in self._counters.items()}
             self._is_changed = True
@@ -197,8 +255,11 @@ class Run:
         """Sets where the next slice, or another worker after a crash of this one, continues.
 
         Everything before it must be stored already. The value is any JSON value but None, of at most 64 KiB.
+        Raises ValueError for a larger one, and for a text that the platform does not store: NUL and unpaired surrogates.
         """
         text = _to_json(value)
+        if not _is_storable(json.loads(text)):
+            raise ValueError("A checkpoint must not have a text with NUL or half of a character")
         if len(text.encode()) > _MAX_CHECKPOINT_BYTES:
             raise ValueError(f"A checkpoint must not be larger than {_MAX_CHECKPOINT_BYTES} bytes of JSON")
         with self._lock:
@@ -207,11 +268,14 @@ class Run:
             self._is_changed = True
 
     def log(self, line: object) -> None:
-        """Adds a line to the page of the run, which administrators see: it must not contain secrets."""
+        """Adds a line to the page of the run, which administrators see: it must not contain secrets.
+
+        NUL and unpaired surrogates, which the platform does not store, are replaced.
+        """
         with self._lock:
             self._line_count += 1
             if self._line_count <= _MAX_LINES:
-                self._lines.append(str(line)[:_MAX_LINE_CHARACTERS])
+                self._lines.append(_to_storable(str(line)[:_MAX_LINE_CHARACTERS]))
                 self._is_changed = True
 
     def describe(
@@ -225,7 +289,10 @@ class Run:
 
         It is kept from run to run: the folder, site, repository or account in at most 300 characters, how many documents it
         has, and when the oldest and the newest of them were changed, in ISO 8601.
+        Raises ValueError for a number of documents that is not whole, or below 0.
         """
+        if documents is not None:
+            _assert_counts({"documents": documents})
         more = {"documents": documents, "oldestAt": oldest_at, "newestAt": newest_at}
         # The platform refuses what cannot be read, and a crawl must not fail for that.
         text = "".join(c if c.isprintable() else " " for c in description[:_MAX_DESCRIPTION_CHARACTERS]).strip()
@@ -277,11 +344,15 @@ class Run:
                 self._ended = _LeaseLost("The platform was unreachable until the lease expired")
             else:
                 self._on_error(f"Failed to report the run {self._id}; will retry: {error}")
+            # The lease is not lost for a pause that a busy platform asks for.
+            retry_after_s = error.retry_after_s if isinstance(error, RequestError) else None
+            self._report_at = time.monotonic() + min(self._lease_s / 4, retry_after_s or 0)
 
     def _keep_reporting(self) -> None:
         due_at = time.monotonic() + self._lease_s / 3
         while self._ended is None and not self._crawled.wait(min(_REPORT_INTERVAL_S, self._lease_s / 4)):
-            if self._is_changed or time.monotonic() >= due_at:
+            now = time.monotonic()
+            if now >= self._report_at and (self._is_changed or now >= due_at):
                 self._report()
                 due_at = time.monotonic() + self._lease_s / 3
 
@@ -318,25 +389,38 @@ class Run:
             self._finish("continue" if value == "continue" else "completed")
 
     def _finish(self, state: str, reason: str | None = None, retry: bool = True) -> None:
-        body = {"lease": self._lease, "state": state, **self._unsent()}
+        body = {"state": state, **self._unsent()}
         if self._ended is None:
             body |= {"progress": self._progress, "log": self._lines[:_MAX_LINES_PER_REPORT]}
         if reason is not None:
-            body["reason"] = reason[:_MAX_REASON_CHARACTERS]
+            body["reason"] = _to_storable(reason[:_MAX_REASON_CHARACTERS])
         if not retry:
             body["retry"] = False
+        try:
+            self._post_finish(body)
+        except Exception as error:
+            self._on_error(f"Failed to finish the run {self._id}: {error}")
+            if _is_lost(error) or _is_transient(error):
+                return
+            # Without an end, the run would be crawled again and again, and refused each time.
+            why = f"The end of the crawl was refused. {error}"
+            try:
+                self._post_finish({"state": "failed", "reason": _to_storable(why[:_MAX_REASON_CHARACTERS])})
+            except Exception as again:
+                self._on_error(f"Failed to fail the run {self._id}: {again}")
+
+    def _post_finish(self, body: dict[str, Any]) -> None:
         until = time.monotonic() + _FINISH_RETRY_S
         failures = 0
         while True:
             try:
-                self._client.post(f"{self._id}/finish", body, _REQUEST_TIMEOUT_S)
+                self._client.post(f"{self._id}/finish", {"lease": self._lease, **body}, _REQUEST_TIMEOUT_S)
                 return
             except Exception as error:
                 if not _is_transient(error) or time.monotonic() > until:
-                    self._on_error(f"Failed to finish the run {self._id}: {error}")
-                    return
+                    raise
                 failures += 1
-                time.sleep(_pause_s(failures))
+                time.sleep(_pause_s(failures, error))
 
 
 def serve(
@@ -383,14 +467,13 @@ def serve(
                     {**claim, "worker": name, "waitMs": _WAIT_MS},
                     _CLAIM_TIMEOUT_S,
                 )
-                waiting = False
                 failures = 0
             except Exception as error:
                 if not _is_transient(error):
                     raise
                 failures += 1
                 on_error(f"Failed to claim a run; will retry: {error}")
-                time.sleep(_pause_s(failures))
+                time.sleep(_pause_s(failures, error))  # A signal ends it.
             finally:
                 waiting = False
             if claimed:

@@ -1,3 +1,5 @@
+import { RequestError } from '@platform/service-kit/platform-response';
+
 /** The order of a claimed run. */
 export interface CrawlOrder {
   readonly runId: string;
@@ -45,30 +47,8 @@ export interface ClaimedRun {
   readonly deadline: string;
 }
 
-/** An error response of the platform. */
-export class RequestError extends Error {
-  override readonly name = 'RequestError';
-  constructor(
-    readonly status: number,
-    readonly code: string,
-    message: string,
-  ) {
-    super(message);
-  }
-}
-
-/** Whether the same request may succeed later: the platform was unreachable, busy or faulty. */
-export const isTransient = (error: unknown): boolean =>
-  !(error instanceof RequestError) || error.status === 408 || error.status === 429 || error.status >= 500;
-
 /** The `Date` header has whole seconds, and the response took a while to arrive. */
 const CLOCK_MARGIN_MS = 1_500;
-const FIRST_PAUSE_MS = 500;
-const MAX_PAUSE_MS = 30_000;
-
-/** Returns the back-off before the next retry, with jitter. */
-export const toPauseMs = (failures: number): number =>
-  Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
 
 export interface Reply<T> {
   /** Undefined for 204. */
@@ -94,7 +74,7 @@ export function createPost({ url, token }: { readonly url: string; readonly toke
     });
     const receivedAt = performance.now();
     const text = await response.text();
-    if (!response.ok) throw toRequestError(response.status, text);
+    if (!response.ok) throw new RequestError(response, text);
     const serverTime = Date.parse(response.headers.get('date') ?? '') || Date.now();
     return {
       body: text === '' ? undefined : (JSON.parse(text) as T),
@@ -105,13 +85,6 @@ export function createPost({ url, token }: { readonly url: string; readonly toke
 
 export type Post = ReturnType<typeof createPost>;
 
-function toRequestError(status: number, text: string): RequestError {
-  let body: { message?: string; error?: { code?: string } } = {};
-  try {
-    body = JSON.parse(text) as typeof body;
-  } catch {
-    // The response is a proxy's.
-  }
-  const { message = 'no reason', error } = body;
-  return new RequestError(status, error?.code ?? '', `The platform answered ${status}: ${message}`);
-}
+/** Returns how long the platform asks to wait before the request is repeated. */
+export const getRetryAfterMs = (error: unknown): number | undefined =>
+  error instanceof RequestError ? error.retryAfterMs : undefined;

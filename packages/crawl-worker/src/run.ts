@@ -1,13 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isTransient, RequestError, toPauseMs } from '@platform/service-kit/platform-response';
 import {
   type ClaimedRun,
   type Counters,
   type CrawlOrder,
-  isTransient,
+  getRetryAfterMs,
   type Post,
   type Reply,
-  RequestError,
-  toPauseMs,
 } from './protocol.js';
 
 /** The run as the connector sees it: it reports here, and learns when to stop. Reports are sent within a second. */
@@ -20,19 +19,31 @@ export interface CrawlRun {
   isTimeUp(): boolean;
   /** @param percent - of the whole run, from 0 to 100. NaN, as of nothing, changes nothing. */
   progress(percent: number): void;
-  /** Adds to the counters of the slice. */
+  /**
+   * Adds to the counters of the slice.
+   *
+   * @throws RangeError for a number that is not whole, or below 0.
+   */
   count(more: Partial<Counters>): void;
   /**
    * Sets where the next slice, or another worker after a crash of this one, continues. Everything before it must be stored
    * already.
    *
    * @param value - any JSON value but null, of at most 64 KiB.
-   * @throws RangeError for a larger one, or one with NaN or Infinity, which JSON would make null.
+   * @throws RangeError for a larger one, one with NaN or Infinity, which JSON would make null, or one with a text that
+   *   the platform does not store: NUL and halves of characters.
    */
   checkpoint(value: unknown): void;
-  /** Adds a line to the page of the run, which administrators see: it must not contain secrets. */
+  /**
+   * Adds a line to the page of the run, which administrators see: it must not contain secrets. NUL and halves of
+   * characters, which the platform does not store, are replaced.
+   */
   log(line: string): void;
-  /** Says what is crawled, which the members who search it see: it must not contain secrets. It is kept from run to run. */
+  /**
+   * Says what is crawled, which the members who search it see: it must not contain secrets. It is kept from run to run.
+   *
+   * @throws RangeError for a number of documents that is not whole, or below 0.
+   */
   describe(source: SourceDescription): void;
 }
 
@@ -75,11 +86,26 @@ const FINISH_RETRY_MS = 60_000;
 /** The fraction of the slice's time after which the crawl should return. */
 const SLICE_FRACTION = 0.8;
 
-function refuseNonFinite(_key: string, value: unknown): unknown {
+const UNSTORABLE = 'A checkpoint must not have a text with NUL or half of a character';
+const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
+
+function refuseUnstorable(key: string, value: unknown): unknown {
   if (typeof value === 'number' && !Number.isFinite(value))
     throw new RangeError(`A checkpoint must not have the number ${value}`);
+  if (!isStorable(key) || (typeof value === 'string' && !isStorable(value))) throw new RangeError(UNSTORABLE);
   return value;
 }
+
+/** The platform refuses a report with anything else, and so would the end of the run be refused. */
+function assertCounts(counts: object): void {
+  for (const [name, value] of Object.entries(counts))
+    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0))
+      throw new RangeError(`${name} must be a whole number of 0 or more, not ${value}`);
+}
+
+/** Texts may come from documents of others, so a crawl must not fail for what the platform does not store of them. */
+const toStorable = (text: string, maxCharacters: number): string =>
+  text.slice(0, maxCharacters).toWellFormed().replaceAll('\0', '\ufffd');
 
 /** Why the outcome of the crawl must not be reported. */
 class LeaseLost extends Error {}
@@ -114,6 +140,8 @@ export async function performRun(
   let lineCount = 0;
   let source: SourceDescription | undefined;
   let isChanged = false;
+  /** When the next report may be sent. */
+  let reportAt = 0;
 
   const run: CrawlRun = {
     signal,
@@ -125,6 +153,7 @@ export async function performRun(
       isChanged = true;
     },
     count({ items = 0, deleted = 0, failed = 0, bytes = 0 }) {
+      assertCounts({ items, deleted, failed, bytes });
       counters = {
         items: counters.items + items,
         deleted: counters.deleted + deleted,
@@ -134,7 +163,7 @@ export async function performRun(
       isChanged = true;
     },
     checkpoint(value) {
-      const json = JSON.stringify(value, refuseNonFinite);
+      const json = JSON.stringify(value, refuseUnstorable);
       if (Buffer.byteLength(json) > MAX_CHECKPOINT_BYTES)
         throw new RangeError(`A checkpoint must not be larger than ${MAX_CHECKPOINT_BYTES} bytes of JSON`);
       // Copied, since the connector may change its object later.
@@ -144,10 +173,11 @@ export async function performRun(
     log(line) {
       lineCount += 1;
       if (lineCount > MAX_LINES) return;
-      lines.push(line.slice(0, MAX_LINE_CHARACTERS));
+      lines.push(toStorable(line, MAX_LINE_CHARACTERS));
       isChanged = true;
     },
     describe({ description, ...more }) {
+      assertCounts({ documents: more.documents });
       const text = description.slice(0, MAX_DESCRIPTION_CHARACTERS).replaceAll(INVISIBLE, ' ').trim();
       // The platform refuses what cannot be read, and a crawl must not fail for that.
       if (text === '') return;
@@ -185,6 +215,8 @@ export async function performRun(
       else if (performance.now() > leaseEnd)
         ended.abort(new LeaseLost('The platform was unreachable until the lease expired'));
       else onError(`Failed to report the run ${order.runId}; will retry: ${(error as Error).message}`);
+      // The lease is not lost for a pause that a busy platform asks for.
+      reportAt = performance.now() + Math.min(leaseMs / 4, getRetryAfterMs(error) ?? 0);
     }
   }
 
@@ -194,7 +226,8 @@ export async function performRun(
     for (;;) {
       await delay(pause, undefined, { signal: until }).catch(() => undefined);
       if (until.aborted || ended.signal.aborted) return;
-      if (!isChanged && performance.now() < dueAt) continue;
+      const now = performance.now();
+      if (now < reportAt || (!isChanged && now < dueAt)) continue;
       await report();
       dueAt = performance.now() + leaseMs / 3;
     }
@@ -223,27 +256,38 @@ export async function performRun(
     readonly reason?: string;
     readonly retry?: boolean;
   }): Promise<void> {
-    // A refused checkpoint is left out: with it, the report of the failure would be refused, too.
+    // A refused report is left out: with it, the report of the failure would be refused, too.
     const unsent = ended.signal.aborted
       ? { counters }
       : { ...readUnsent(), progress, log: lines.slice(0, MAX_LINES_PER_REPORT) };
-    const body = {
-      lease,
-      ...unsent,
-      ...outcome,
-      ...(reason !== undefined && { reason: reason.slice(0, MAX_REASON_CHARACTERS) }),
-    };
+    const given = reason === undefined ? {} : { reason: toStorable(reason, MAX_REASON_CHARACTERS) };
+    try {
+      await postFinish({ ...unsent, ...outcome, ...given });
+    } catch (error) {
+      const { message } = error as Error;
+      onError(`Failed to finish the run ${order.runId}: ${message}`);
+      if (isLost(error) || isTransient(error)) return;
+      // Without an end, the run would be crawled again and again, and refused each time.
+      const failed = {
+        state: 'failed',
+        reason: toStorable(`The end of the crawl was refused. ${message}`, MAX_REASON_CHARACTERS),
+      };
+      await postFinish(failed).catch((again: Error) =>
+        onError(`Failed to fail the run ${order.runId}: ${again.message}`),
+      );
+    }
+  }
+
+  /** @throws RequestError when it is refused, or the platform stays unreachable. */
+  async function postFinish(body: object): Promise<void> {
     const until = performance.now() + FINISH_RETRY_MS;
     for (let failures = 1; ; failures += 1) {
       try {
-        await post(path('finish'), body, { timeoutMs: MAX_REQUEST_MS });
+        await post(path('finish'), { lease, ...body }, { timeoutMs: MAX_REQUEST_MS });
         return;
       } catch (error) {
-        if (!isTransient(error) || performance.now() > until) {
-          onError(`Failed to finish the run ${order.runId}: ${(error as Error).message}`);
-          return;
-        }
-        await delay(toPauseMs(failures));
+        if (!isTransient(error) || performance.now() > until) throw error;
+        await delay(toPauseMs(failures, getRetryAfterMs(error)));
       }
     }
   }

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ClaimedRun, createPost, isTransient, type Post, toPauseMs } from './protocol.js';
+import { isTransient, toPauseMs } from '@platform/service-kit/platform-response';
+import { type ClaimedRun, createPost, getRetryAfterMs, type Post } from './protocol.js';
 import { type Crawl, performRun } from './run.js';
 
 export interface ServeOptions {
@@ -63,7 +64,7 @@ async function serveUntil(signal: AbortSignal, options: ServeOptions): Promise<v
       if (!isTransient(error)) throw error;
       failures += 1;
       onError(`Failed to claim a run; will retry: ${describe(error)}`);
-      await delay(toPauseMs(failures), undefined, { signal }).catch(() => undefined);
+      await delay(toPauseMs(failures, getRetryAfterMs(error)), undefined, { signal }).catch(() => undefined);
     }
   }
 }

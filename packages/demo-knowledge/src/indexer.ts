@@ -85,6 +85,8 @@ export function createIndexer(deps: {
           log(`the sync events can't be followed; retrying: ${message}`);
         },
         signal: stopping.signal,
+      }).catch((error: Error) => {
+        log(`the sync events are not followed any more, so the index stays as it is: ${error.message}`);
       });
     },
     async stop() {

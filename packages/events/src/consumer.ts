@@ -1,7 +1,9 @@
 // The npm package: what consumers of sync events need, by Kafka or by the feed. It loads nothing else.
 import { setTimeout as delay } from 'node:timers/promises';
+import { isTransient, RequestError, toPauseMs } from '@platform/service-kit/platform-response';
 import type { SyncEvent } from './sync-event.js';
 
+export { RequestError };
 export type { Connector, SyncEventType } from './connectors.js';
 export type { RunFields, SyncEvent } from './sync-event.js';
 
@@ -102,7 +104,7 @@ async function readPage(
     signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
   });
   if (response.status === 410 && after !== undefined) return undefined;
-  if (!response.ok) throw new Error(`the platform answered ${response.status}: ${await response.text()}`);
+  if (!response.ok) throw new RequestError(response, await response.text());
   return (await response.json()) as FeedPage;
 }
 
@@ -127,25 +129,37 @@ async function catchUp(options: FollowOptions): Promise<void> {
 }
 
 function writeFault(message: string): void {
-  process.stderr.write(`the sync events can't be followed; retrying: ${message}\n`);
+  process.stderr.write(`Failed to follow the sync events; will retry: ${message}\n`);
 }
 
 /**
  * Follows the feed of sync events, which needs no Kafka, until the signal is aborted. Delivery is at least once, in the
- * order of the events.
+ * order of the events. Faults of `handle`, lost connections, 429 and 5xx are retried.
+ *
+ * @throws RequestError when the platform refuses to show the feed, as with a revoked token (401) or a missing scope (403).
  */
 export async function followEvents(options: FollowOptions): Promise<void> {
   const { signal, pollMs = DEFAULT_POLL_MS, onFault = writeFault } = options;
   let lastFault = '';
+  let failures = 0;
   while (!signal.aborted) {
+    let pauseMs = pollMs;
     try {
       await catchUp(options);
       lastFault = '';
+      failures = 0;
     } catch (error) {
+      if (signal.aborted) return;
+      if (!isTransient(error)) throw error;
       const { message } = error as Error;
-      if (!signal.aborted && message !== lastFault) onFault(message);
+      if (message !== lastFault) onFault(message);
       lastFault = message;
+      failures += 1;
+      pauseMs = Math.max(
+        pollMs,
+        toPauseMs(failures, error instanceof RequestError ? error.retryAfterMs : undefined),
+      );
     }
-    await delay(pollMs, undefined, { signal }).catch(() => undefined);
+    await delay(pauseMs, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { toPauseMs } from '../protocol.js';
+import { readRetryAfter, toPauseMs } from '@platform/service-kit/platform-response';
 import type { SerialisedLine, Sink } from './sink.js';
 
 const REQUEST_TIMEOUT_MS = 60_000;
 /** How long a busy or unreachable endpoint is retried. The attempt fails after that, and the platform retries it. */
 const PATIENCE_MS = 5 * 60_000;
-const MAX_RETRY_AFTER_MS = 60_000;
 const MAX_REASON_CHARACTERS = 500;
 
 /** Posts batches to the ingest endpoint of a search, and waits as long as it says that it is busy (429, 503). */
@@ -24,7 +23,7 @@ export function createHttpSink({ url, token }: { readonly url: string; readonly 
       }
       const isTransient = [0, 408, 425, 429].includes(outcome.status) || outcome.status >= 500;
       if (!isTransient || performance.now() > until) throw new Error(outcome.reason);
-      await delay(outcome.retryAfterMs ?? toPauseMs(failures), undefined, { signal });
+      await delay(toPauseMs(failures, outcome.retryAfterMs), undefined, { signal });
     }
   }
 
@@ -43,7 +42,7 @@ export function createHttpSink({ url, token }: { readonly url: string; readonly 
       return {
         status: response.status,
         reason: `The sink answered ${response.status}: ${text}`,
-        retryAfterMs: parseRetryAfter(response.headers.get('retry-after')),
+        retryAfterMs: readRetryAfter(response.headers.get('retry-after') ?? undefined, Date.now()),
       };
     } catch (error) {
       signal.throwIfAborted();
@@ -54,11 +53,4 @@ export function createHttpSink({ url, token }: { readonly url: string; readonly 
   }
 
   return { write: post };
-}
-
-/** Reads seconds or a date. */
-function parseRetryAfter(value: string | null): number | undefined {
-  if (value === null || value === '') return undefined;
-  const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
-  return Number.isFinite(ms) ? Math.min(MAX_RETRY_AFTER_MS, Math.max(0, ms)) : undefined;
 }

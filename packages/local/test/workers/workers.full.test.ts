@@ -52,7 +52,7 @@ afterAll(async () => {
 
 type Language = 'TypeScript' | 'Python';
 
-function startWorker(language: Language, name: string, workerToken = token): Worker {
+function startWorker(language: Language, name: string, workerToken = token, env: object = {}): Worker {
   const command: [string, string] =
     language === 'Python' ? ['python3', fixture('worker.py')] : [process.execPath, fixture('worker.mjs')];
   const child = spawn(command[0], [command[1]], {
@@ -64,6 +64,7 @@ function startWorker(language: Language, name: string, workerToken = token): Wor
       PLATFORM_TOKEN: workerToken,
       WORKER: name,
       PAGES_FILE: pagesFile,
+      ...env,
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -78,11 +79,11 @@ function startWorker(language: Language, name: string, workerToken = token): Wor
 }
 
 /** Schedules the connector, which forgets its state, and requests a run. */
-async function requestRun(metadata: object): Promise<string> {
+async function requestRun(metadata: object, options: object = {}): Promise<string> {
   await call('DELETE', `${CRAWL}/wiki_1/schedule`);
   await writeFile(pagesFile, '');
   const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
-  await call('POST', `${CRAWL}/wiki_1/schedule`, { scheduleConfig, worker: 'pull', metadata });
+  await call('POST', `${CRAWL}/wiki_1/schedule`, { scheduleConfig, worker: 'pull', metadata, ...options });
   return (await call('POST', `${CRAWL}/wiki_1/run`)).body.data.runId as string;
 }
 const getRun = async (runId: string) => (await call('GET', `${CRAWL}/wiki_1/runs/${runId}`)).body.data;
@@ -141,6 +142,22 @@ function testKit(language: Language): void {
     expect(run.attemptLog).toMatchObject([{ number: 1, reason: 'The password is wrong' }]);
   });
 
+  test.each([
+    ['negative', 'failed', 'items must be a whole number of 0 or more, not -1'],
+    ['notANumber', 'failed', 'bytes must be a whole number of 0 or more, not nan'],
+    ['fraction', 'failed', 'deleted must be a whole number of 0 or more, not 1.5'],
+    ['documents', 'failed', 'documents must be a whole number of 0 or more, not -1'],
+    ['dates', 'failed', 'source.newestAt'],
+    ['checkpoint', 'failed', 'NUL'],
+    ['reason', 'failed', 'The file a\ufffdb is\ufffd broken'],
+    ['line', 'completed', 'a\ufffdb\ufffdc'],
+  ])('CRAWL-86 a run ends with what is wrong when its connector has the mistake %s', async (mistake, outcome, text) => {
+    startWorker(language, 'one');
+    const run = await waitForOutcome(await requestRun({ mistake }, { maxRetries: 0 }), outcome);
+    const said = outcome === 'failed' ? run.attemptLog[0].reason : run.log[1].message;
+    expect(said).toMatch(new RegExp(text, 'i'));
+  }); // oxfmt-ignore
+
   test('SIGTERM releases the run, which another worker goes on with at once', async () => {
     const one = startWorker(language, 'one');
     const runId = await requestRun({ pages: 100, pauseMs: 5, firstWaitsAt: 50 });
@@ -197,7 +214,13 @@ function testKit(language: Language): void {
   test('a token that is refused ends the worker with the reason', async () => {
     const one = startWorker(language, 'one', 'none');
     expect(await one.exited).toBe(1);
-    expect(one.logged()).toContain('The platform answered 401');
+    expect(one.logged()).toContain('The platform answered 401: Unauthorized access');
+  });
+
+  test('CRAWL-87 a connector that the platform does not know ends the worker, once, with its name', async () => {
+    const one = startWorker(language, 'one', token, { CONNECTOR: 'wiki_9' });
+    expect(await one.exited).toBe(1);
+    expect(one.logged()).toMatch(/The platform answered 400: .*wiki_9/);
   });
 }
 

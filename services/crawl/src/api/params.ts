@@ -1,6 +1,6 @@
 import { getAccount } from '@platform/auth';
 import { type Connector, connectors, DEFAULT_INSTANCE } from '@platform/events';
-import { type AppError, validationError } from '@platform/service-kit';
+import { validationError } from '@platform/service-kit';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { canonicalConnector } from '../domain/connectors.js';
@@ -71,17 +71,16 @@ export const instanceRoutes = [
 ] as const;
 export type InstanceRoutes = (typeof instanceRoutes)[number];
 
-const unknownConnector = (): AppError =>
-  validationError(
-    [{ field: 'connector', message: 'is not one of the connectors of this platform' }],
-    'Unknown connector',
-  );
-
-/** @throws AppError 400 for an unknown connector. */
-export function toConnector(params: { readonly connector: string }): Connector {
+/**
+ * @param field - where the request names it.
+ * @throws AppError 400 for an unknown connector.
+ */
+export function toConnector(params: { readonly connector: string }, field = 'connector'): Connector {
   const connector = canonicalConnector(params.connector);
-  if (!connector) throw unknownConnector();
-  return connector;
+  if (connector) return connector;
+  const name = JSON.stringify(params.connector);
+  const message = `is ${name}, which is not one of the connectors of this platform`;
+  throw validationError([{ field, message }], 'Unknown connector');
 }
 
 /** @throws AppError 400 for an unknown connector. */

@@ -63,7 +63,9 @@ export function workRoutes(app: App, service: WorkService): void {
     },
     async (request, reply) => {
       const { instances, worker, waitMs } = request.body;
-      const connectors = request.body.connectors.map((connector) => toConnector({ connector }));
+      const connectors = request.body.connectors.map((connector, index) =>
+        toConnector({ connector }, `connectors.${index}`),
+      );
       if (!connectors.every(toConnectorFilter(request))) throw outOfBounds();
       const gone = new AbortController();
       reply.raw.once('close', () => {
