@@ -1,6 +1,8 @@
 // Writes src/generated/ from the services' OpenAPI documents, as part of the build.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import openapiTS, { astToString } from 'openapi-typescript';
+import openapiTS, { astToString, STRING } from 'openapi-typescript';
+import ts from 'typescript';
+import { openDocument } from './open-document.mjs';
 
 /** The documents of the routes that have clients: those of everyone, and those of the platform's own services alone. */
 const DOCUMENTS = ['identity', 'mail', 'mail.internal', 'crawl'];
@@ -70,25 +72,65 @@ const readDocument = async (document) =>
 const createNote = (document) => `// Generated from ${getPath(document)}.\n`;
 const toCamelCase = (document) => document.replaceAll(/\.(.)/g, (_match, letter) => letter.toUpperCase());
 
-async function generateTypes(document) {
-  const types = await openapiTS(await readDocument(document), { defaultNonNullable: false });
-  return { [`${document}.types.ts`]: createNote(document) + astToString(types) };
+/** The known values, and any other text: editors still suggest the known ones. */
+function toOpenType(schema) {
+  if (schema['x-open'] !== true) return undefined;
+  const { factory } = ts;
+  return factory.createUnionTypeNode([
+    ...schema.enum.map((value) => factory.createLiteralTypeNode(factory.createStringLiteral(value))),
+    factory.createParenthesizedType(
+      factory.createIntersectionTypeNode([STRING, factory.createTypeLiteralNode([])]),
+    ),
+  ]);
 }
 
-const toRoutes = (operations) =>
-  Object.fromEntries(Object.entries(operations).map(([id, { method, path }]) => [id, { method, path }]));
+async function generateTypes(document) {
+  const source = await readDocument(document);
+  const options = { defaultNonNullable: false, transform: toOpenType };
+  const generate = async (given) => createNote(document) + astToString(await openapiTS(given, options));
+  return {
+    [`${document}.types.ts`]: await generate(source),
+    // Of what everyone can call, for programs that are older than the platform.
+    ...(!document.includes('.') && {
+      [`${document}.published.types.ts`]: await generate(openDocument(source)),
+    }),
+  };
+}
+
+/** The media types of successes that are not JSON. */
+const listOtherTypes = ({ responses }) =>
+  Object.entries(responses)
+    .filter(([code]) => code.startsWith('2'))
+    .flatMap(([, { content = {} }]) => Object.keys(content))
+    .filter((type) => type !== JSON_TYPE);
+
+/** Says where an operation is in one text, since a table of objects would be most of the client: see routes.ts. */
+function toRoute({ path, method, operation }) {
+  const names = (operation.parameters ?? []).map((parameter) => `${parameter.in}.${parameter.name}`);
+  const flags = [
+    ...(names.includes('query.limit') ? ['paged'] : []),
+    ...(names.includes('header.idempotency-key') ? ['keyed'] : []),
+    ...listOtherTypes(operation),
+  ];
+  return [method, path, ...flags].join(' ');
+}
 
 async function generateOperations(document) {
   const { paths, components } = await readDocument(document);
   const whole = { paths: withoutReferences(paths, components.schemas) };
   const described = listOperations(whole).map((entry) => [entry.operation.operationId, describe(entry)]);
   const operations = Object.fromEntries(described.filter(([, operation]) => operation));
+  const routes = Object.fromEntries(
+    listOperations(whole).map((entry) => [entry.operation.operationId, toRoute(entry)]),
+  );
   const ids = Object.keys(operations).map((id) => `'${id}'`);
   return {
-    [`${document}.routes.ts`]: `${createNote(document)}
-/** Where each operation is. */
-export const ${toCamelCase(document)}Routes = ${JSON.stringify(toRoutes(operations), null, 2)} as const;
+    ...(!document.includes('.') && {
+      [`${document}.routes.ts`]: `${createNote(document)}
+/** Where each operation is, in the form of routes.ts. */
+export const ${document}Routes = ${JSON.stringify(routes, null, 2)} as const;
 `,
+    }),
     [`${document}.operations.ts`]: `${createNote(document)}import type { Operation } from '../operation.js';
 
 export const ${toCamelCase(document)}Operations: Readonly<Record<OperationId, Operation>> = ${JSON.stringify(operations, null, 2)};

@@ -29,7 +29,7 @@ export const npmPackages = [
     name: '@platform/clients',
     description: 'Typed REST clients of the workspace knowledge platform: identity, mail and crawl.',
     source: 'packages/clients',
-    entries: { '.': 'published', './types': 'types' },
+    entries: { '.': 'published', './types': 'published-types' },
   },
   {
     name: '@platform/crawl-worker',

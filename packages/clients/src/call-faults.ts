@@ -45,3 +45,9 @@ export function classifyError(error: unknown, signal: AbortSignal | undefined): 
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' || UNREADABLE_NAMES.has(name)) return 'invalid_response';
   return CONNECT_CODES.has(code) ? 'unreachable' : 'timeout';
 }
+
+/** Returns whether a request was given up because it took too long, rather than failed. */
+export function isTimeout(error: unknown): boolean {
+  const { code, name } = (error ?? {}) as { readonly code?: unknown; readonly name?: string };
+  return name === 'TimeoutError' || code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT';
+}

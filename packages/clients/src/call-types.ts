@@ -35,13 +35,16 @@ export type CallInput<O extends GeneratedOperation> = Given<'path', Parameter<O,
   Given<'headers', Parameter<O, 'header'>> &
   Given<'body', BodyOf<O>>;
 
-type SuccessOf<Responses> = Extract<keyof Responses, 200 | 201 | 202 | 204>;
+type SuccessOf<Responses> = Responses[Extract<keyof Responses, 200 | 201 | 202 | 204>];
 
-/** The body of the operation's success. */
-export type CallResult<O extends GeneratedOperation> = O['responses'][SuccessOf<O['responses']> &
-  keyof O['responses']] extends { readonly content: infer Content }
-  ? JsonOf<Content>
-  : undefined;
+/** What a body of one of the media types is read as: JSON in any form of its type, or text. */
+type Read<Content> = {
+  [Type in keyof Content]: Type extends `application/${string}json` ? Content[Type] : string;
+}[keyof Content];
+type ReadBody<Response> = Response extends { readonly content: infer Content } ? Read<Content> : undefined;
+
+/** The body of the operation's success; undefined is a part of it when there may be none. */
+export type CallResult<O extends GeneratedOperation> = ReadBody<SuccessOf<O['responses']>>;
 
 /** Any of the generated `operations`. */
 export type Operations<T> = { readonly [Id in keyof T]: GeneratedOperation };

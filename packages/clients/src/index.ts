@@ -15,7 +15,8 @@ export type { CallContext } from './call-context.js';
 export type { CallInput, CallResult } from './call-types.js';
 export type { JsonSchema, ObjectSchema, Operation } from './operation.js';
 export type { ServiceClient, ServiceClientOptions } from './service-client.js';
-export { type FaultDetail, ServiceFault, type ServiceFaultKind } from './service-fault.js';
+export type { FaultDetail } from '@platform/service-kit/platform-response';
+export { ServiceFault, type ServiceFaultKind } from './service-fault.js';
 
 export type CrawlClient = ServiceClient<CrawlOperations>;
 export type IdentityClient = ServiceClient<IdentityOperations>;

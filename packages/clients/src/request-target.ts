@@ -1,38 +1,31 @@
 import type { Route } from './operation.js';
-import { ServiceFault } from './service-fault.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
 const toText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Matches segments that change the path when it is normalised: dot segments and empty ones. */
-function toSegment(service: string, name: string, value: unknown): string {
-  const text = toText(value);
-  if (text !== '' && text !== '.' && text !== '..' && text.isWellFormed()) return encodeURIComponent(text);
-  throw new ServiceFault({
-    kind: 'refused',
-    service,
-    status: 400,
-    code: 'VALIDATION_ERROR',
-    message: 'Invalid request',
-    details: [{ field: name, message: "can't be part of a path" }],
-  });
+/** A value that can't be a segment of a path: dot segments and empty ones would change the path. */
+export class InvalidSegment extends TypeError {
+  override readonly name = 'TypeError';
+  constructor(readonly field: string) {
+    super(`${field} can't be part of a path: it must be a text that is not empty, "." or ".."`);
+  }
+}
+
+function toSegment(name: string, value: unknown): string {
+  const text = typeof value === 'number' ? String(value) : value;
+  const isSegment = typeof text === 'string' && !['', '.', '..'].includes(text) && text.isWellFormed();
+  if (!isSegment) throw new InvalidSegment(name);
+  return encodeURIComponent(text);
 }
 
 /**
  * Builds the path and query of a call.
  *
- * @throws ServiceFault for a path parameter that cannot be a segment of a path.
+ * @throws InvalidSegment for a path parameter that is missing or can't be a segment of a path.
  */
-export function requestTarget(
-  service: string,
-  { path }: Route,
-  parameters: Values = {},
-  query: Values = {},
-): string {
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_match, name: string) =>
-    toSegment(service, name, parameters[name]),
-  );
+export function requestTarget({ path }: Route, parameters: Values = {}, query: Values = {}): string {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => toSegment(name, parameters[name]));
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) search.append(name, toText(value));

@@ -5,7 +5,7 @@ import { type CallContext, toContextHeaders } from './call-context.js';
 import { classifyError, createFault } from './call-faults.js';
 import type { CallInput, CallResult, Operations } from './call-types.js';
 import type { Operation } from './operation.js';
-import { requestTarget } from './request-target.js';
+import { InvalidSegment, requestTarget } from './request-target.js';
 import { readFault, ServiceFault } from './service-fault.js';
 
 export interface ServiceClientOptions {
@@ -73,11 +73,23 @@ export function createServiceClient<T extends Operations<T>>(
   });
   const isSuccess = createAnswerChecks();
 
+  /** A tool passes on what a model has chosen, so a value that can't be sent is a refusal that can be shown. */
+  function toTarget(operation: Operation, { path, query }: AnyInput): string {
+    try {
+      return requestTarget(operation, path, query);
+    } catch (error) {
+      if (!(error instanceof InvalidSegment)) throw error;
+      const details = [{ field: error.field, message: "can't be part of a path" }];
+      const invalid = { status: 400, code: 'VALIDATION_ERROR', message: 'Invalid request', details };
+      throw new ServiceFault({ kind: 'refused', service, ...invalid });
+    }
+  }
+
   function send(operation: Operation, input: AnyInput, context: CallContext) {
     const timeout = AbortSignal.timeout(timeoutMs);
     return pool.request({
       method: operation.method,
-      path: prefix + requestTarget(service, operation, input.path, input.query),
+      path: prefix + toTarget(operation, input),
       headers: {
         ...input.headers,
         ...toContextHeaders(context),

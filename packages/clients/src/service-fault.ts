@@ -1,3 +1,5 @@
+import { type FaultDetail, readErrorBody } from '@platform/service-kit/platform-response';
+
 export type ServiceFaultKind =
   /** The service refused the request; nothing was done. */
   | 'refused'
@@ -29,13 +31,6 @@ export interface ServiceFaultOptions {
   readonly cause?: unknown;
 }
 
-/** A problem with one field of a request. */
-export interface FaultDetail {
-  /** Its path, such as `scheduleConfig.hour`; empty when it is none of one field. */
-  readonly field: string;
-  readonly message: string;
-}
-
 /** A call that did not succeed. Its message can be shown to the caller. */
 export class ServiceFault extends Error {
   override readonly name = 'ServiceFault';
@@ -55,31 +50,6 @@ export class ServiceFault extends Error {
   }
 }
 
-interface FaultBody {
-  readonly message?: unknown;
-  readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly details?: unknown };
-}
-
-const toText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-
-/** Reads a fault such as `scheduleConfig.timezone: is not an IANA time zone`. */
-function readTextDetail(text: string): FaultDetail {
-  const [, field = '', message = text] = /^([\w.]+): (.+)$/s.exec(text) ?? [];
-  return { field, message };
-}
-
-/** Reads the details of an error: identity and mail send a list, crawl sends one text. */
-function readDetails(details: unknown): FaultDetail[] {
-  if (typeof details === 'string') return details.split(/; (?=[\w.]+: )/).map(readTextDetail);
-  if (!Array.isArray(details)) return [];
-  return (details as ({ readonly field?: unknown; readonly message?: unknown } | null)[]).flatMap(
-    (detail) => {
-      const message = toText(detail?.message);
-      return message === undefined ? [] : { field: toText(detail?.field) ?? '', message };
-    },
-  );
-}
-
 /** The codes of server errors which guarantee that nothing was done, each with a text that says so. */
 const CERTAIN_CODES: ReadonlyMap<string | undefined, string> = new Map([
   ['SMTP_ERROR', 'it was not sent'],
@@ -87,36 +57,45 @@ const CERTAIN_CODES: ReadonlyMap<string | undefined, string> = new Map([
 ]);
 
 /**
- * Returns whether nothing was done. That holds for client errors. A server error, a 503 included, may follow a change: a
- * database that is lost during a commit does not report whether the commit succeeded.
- */
-const isCertain = (status: number, isRead: boolean): boolean => status < 500 || (isRead && status === 503);
-
-/**
- * Reads a refusal or failure in either shape of the platform: `{error: {code, message, details?}}`, or
- * `{success: false, message, error?: {code, details?}}`.
+ * Returns what is known to be true of the outcome. Nothing was done after a client error. A server error, a 503 included, may
+ * follow a change: a database that is lost during a commit does not report whether the commit succeeded.
  *
  * @param isRead - whether the operation changes nothing.
+ * @returns a text to add to the message, when there is something to say.
+ */
+export function readOutcome(response: {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly isRead: boolean;
+}): { readonly isNothingDone: boolean; readonly text: string | undefined } {
+  const { status, code, isRead } = response;
+  const certain = CERTAIN_CODES.get(code);
+  const isNothingDone = certain !== undefined || status < 500 || (isRead && status === 503);
+  return {
+    isNothingDone,
+    text: certain ?? (isNothingDone || isRead ? undefined : 'whether it was done is unknown'),
+  };
+}
+
+/**
+ * Reads a refusal or failure in either form of the platform.
+ *
  * @returns undefined when the body is neither.
  */
 export function readFault(
   service: string,
   { status, body, isRead }: { readonly status: number; readonly body: unknown; readonly isRead: boolean },
 ): ServiceFault | undefined {
-  if (typeof body !== 'object' || body === null) return undefined;
-  const { message: ownMessage, error } = body as FaultBody;
-  const message = toText(error?.message) ?? toText(ownMessage);
-  if (message === undefined) return undefined;
-  const code = toText(error?.code);
-  const certain = CERTAIN_CODES.get(code);
-  const isRefused = certain !== undefined || isCertain(status, isRead);
-  const outcome = certain ?? (isRefused || isRead ? undefined : 'whether it was done is unknown');
+  const error = readErrorBody(body);
+  if (!error) return undefined;
+  const { message, code, details } = error;
+  const { isNothingDone, text } = readOutcome({ status, code, isRead });
   return new ServiceFault({
-    kind: isRefused ? 'refused' : 'failed',
+    kind: isNothingDone ? 'refused' : 'failed',
     service,
     status,
-    message: outcome === undefined ? message : `${message}; ${outcome}`,
+    message: text === undefined ? message : `${message}; ${text}`,
     ...(code !== undefined && { code }),
-    details: readDetails(error?.details),
+    details,
   });
 }
