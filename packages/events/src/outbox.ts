@@ -13,15 +13,18 @@ export interface OutboxInsert {
 /**
  * Builds the insert as a part of a larger statement, so that one statement can both end runs and write their events.
  *
+ * The order of the rows is that of `events`: a plan that joins them would choose one.
+ *
  * @param source - the relation with the column `id`, the runs whose events are to be written.
  * @param events - the parameter, or literal, with the result of {@link toOutboxRows}, which may have events of other runs.
  */
 export const insertOutboxEventsOf = (source: string, events: string): string => `
   insert into outbox.events (event_id, cause, org_id, event_key, event, traceparent)
   select event_id, cause, org_id, event_key, event::json, traceparent
-  from jsonb_to_recordset(${events}::jsonb) as given (
-    event_id uuid, cause text, org_id text, event_key text, event text, traceparent text)
-  where cause in (select id::text from ${source}) on conflict (cause) do nothing`;
+  from rows from (jsonb_to_recordset(${events}::jsonb) as (
+      event_id uuid, cause text, org_id text, event_key text, event text, traceparent text))
+    with ordinality as given (event_id, cause, org_id, event_key, event, traceparent, number)
+  where cause in (select id::text from ${source}) order by number on conflict (cause) do nothing`;
 
 /** The event of a run. */
 export interface RunEvent {

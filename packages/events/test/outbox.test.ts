@@ -9,6 +9,7 @@ import {
   readEvents,
   startFeedEpoch,
 } from '../src/index.js';
+import { insertOutboxEventsOf, toOutboxRows } from '../src/outbox.js';
 import { assignPositions } from '../src/positions.js';
 import { createOutboxRetention } from '../src/retention.js';
 import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-database.js';
@@ -46,6 +47,34 @@ describe('insert', () => {
     expect(page).toEqual({ data: [], nextCursor: null, hasMore: false });
   });
 });
+
+test.each([
+  ['a hash join', 'set enable_nestloop = off; set enable_mergejoin = off'],
+  ['nested loops', 'set enable_hashjoin = off; set enable_mergejoin = off'],
+])(
+  'EVT-34 the events of a batch have the order in which they are given, under %s',
+  async (_plan, settings) => {
+    const runs = Array.from({ length: 200 }, () => ({
+      runId: randomUUID(),
+      event: newEvent(),
+      traceparent: undefined,
+    }));
+    const client = await database.pool.connect();
+    try {
+      await client.query(settings);
+      const given = 'unnest($1::text[]) as id';
+      await client.query(insertOutboxEventsOf(`(select id from ${given}) as given_runs`, '$2'), [
+        runs.map(({ runId }) => runId).toReversed(),
+        toOutboxRows(runs),
+      ]);
+    } finally {
+      client.release(true);
+    }
+    await assignPositions(database.pool, 500);
+    const page = await readEvents(database.pool, { orgId: 'org-1', limit: 200 });
+    expect(ids(page)).toEqual(runs.map(({ event }) => event.eventId));
+  },
+);
 
 describe('feed', () => {
   test('a reader of one connector sees its events once, past those of others', async () => {

@@ -52,23 +52,48 @@ function omitReference(fact: NewFact): NewFact {
   return { ...fact, data };
 }
 
+/** What follows from what comes after it: a run that has failed, then the crawl that keeps failing. */
+const toRank = (fact: ReportedFact): number => (isEntry(fact) ? 0 : isNotice(fact) ? 2 : 1);
+
+/** Returns the facts in the order of their times, as stretches of facts that are stored together. */
+function toStretches(facts: readonly ReportedFact[]): ReportedFact[][] {
+  const stretches: ReportedFact[][] = [];
+  for (const fact of facts.toSorted(
+    (one, other) => Date.parse(one.at) - Date.parse(other.at) || toRank(one) - toRank(other),
+  )) {
+    const last = stretches.at(-1);
+    if (last?.[0] && toRank(last[0]) === toRank(fact)) last.push(fact);
+    else stretches.push([fact]);
+  }
+  return stretches;
+}
+
 /**
- * Stores what another service has reported; what was reported before changes nothing. Each organisation has a transaction, so
- * that one with many administrators keeps no other waiting.
+ * Stores what another service has reported, in the order in which it happened; what was reported before changes nothing. Each
+ * organisation has a transaction, so that one with many administrators keeps no other waiting.
  */
 export async function storeReports(
   ctx: ReportContext,
   facts: readonly ReportedFact[],
   requestId: string,
 ): Promise<void> {
-  const now = ctx.clock();
-  const entries = facts.filter(isEntry);
-  const notices = facts.filter(isNotice);
-  const others = facts.filter(isOther);
-  if (others.length > 0) await insertFacts(ctx.prisma, others.map(omitReference));
-  await recordInvitationOutcomes(ctx.prisma, others);
+  for (const stretch of toStretches(facts)) {
+    const entries = stretch.filter(isEntry);
+    const others = stretch.filter(isOther);
+    if (others.length > 0) await insertFacts(ctx.prisma, others.map(omitReference));
+    if (entries.length > 0) await ctx.prisma.$transaction((tx) => insertReportedEntries(tx, entries));
+    await storeNotices(ctx, stretch.filter(isNotice), requestId);
+  }
+  await recordInvitationOutcomes(ctx.prisma, facts.filter(isOther));
   await recordCrawlAges(ctx.prisma, facts);
-  if (entries.length > 0) await ctx.prisma.$transaction((tx) => insertReportedEntries(tx, entries));
+}
+
+async function storeNotices(
+  ctx: ReportContext,
+  notices: readonly Notice[],
+  requestId: string,
+): Promise<void> {
+  const now = ctx.clock();
   for (const orgId of new Set(notices.map((fact) => fact.orgId))) {
     const ofOne = notices.filter((fact) => fact.orgId === orgId);
     await ctx.prisma.$transaction(async (tx) => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ReportedFact } from '@platform/events';
 import { waitFor } from '@platform/testing';
+import { v7 as uuidv7 } from 'uuid';
 import { serviceClient } from '../identity.js';
 import { mailClientSecret } from '../sign-in/account-flows/mail-service.js';
 import { startPlatform } from '../sign-in/account-flows/platform.js';
@@ -249,4 +250,51 @@ test('what became of an invitation shows until it is sent, or there is a newer o
     { what: 'the fact' },
   );
   expect(feed).not.toContain('reference');
+});
+
+test('EVT-35 the feed has what a service reports in the order in which it happened, and a notice after its cause', async () => {
+  const token = await getServiceToken();
+  const { orgId } = platform.identity;
+  const [at, later] = ['2026-01-02T03:04:06.000Z', '2026-01-02T03:04:07.000Z'];
+  const notice = { ...toCrawlFact({ connector: 'db_1', failures: 3, reason: 'no disk' }), at };
+  const run = {
+    id: randomUUID(),
+    orgId,
+    type: 'crawl.run.failed',
+    at,
+    data: {
+      runId: randomUUID(),
+      connector: 'db_1',
+      instance: 'default',
+      trigger: 'schedule',
+      worker: 'endpoint',
+      mode: 'incremental',
+      scheduledFor: at,
+      nextRunAt: null,
+      startedAt: at,
+      attempts: 1,
+      counters: { items: 0, deleted: 0 },
+      reason: 'no disk',
+    },
+  };
+  const last = { ...toEntry(uuidv7()), at: later };
+  const first = toEntry(uuidv7());
+  const { status, text } = await report(token, [notice, last, run, first]);
+  expect([status, text]).toEqual([200, '{"stored":4}']);
+  const ids = [first.id, run.id, notice.id, last.id];
+  const read = async () => {
+    const seen: string[] = [];
+    for (let after: string | null = null, hasMore = true; hasMore;) {
+      const query = new URLSearchParams({ limit: '100', ...(after !== null && { after }) });
+      const { body } = await platform.identity.call('GET', `/api/v1/events?${query.toString()}`, {
+        token: platform.session,
+      });
+      seen.push(...(body.data as { id: string }[]).map(({ id }) => id));
+      after = body.nextCursor as string;
+      ({ hasMore } = body as { hasMore: boolean });
+    }
+    return seen.filter((id) => ids.includes(id));
+  };
+  await waitFor(async () => (await read()).length === ids.length, { what: 'the facts in the feed' });
+  expect(await read()).toEqual(ids);
 });
