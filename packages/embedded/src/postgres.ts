@@ -63,7 +63,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
           `${name}=${value}`,
         ]),
       ],
-      ready: /database system is ready to accept connections/,
+      ready: /database system is ready to accept (?:read-only )?connections/,
       fault: /Address already in use|FATAL|PANIC/,
       onLog: options.onLog ?? (() => undefined),
       temporaryDir,

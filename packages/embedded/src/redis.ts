@@ -19,6 +19,8 @@ export interface EmbeddedRedisOptions {
   readonly isDurable?: boolean;
   /** Whether to remove `dataDir` on `close`, or when this process dies first. */
   readonly isTemporary?: boolean;
+  /** Makes it a Sentinel, which watches this server and its replicas under the name `main`. */
+  readonly sentinelOf?: Pick<EmbeddedRedis, 'port'>;
   readonly onLog?: (line: string) => void;
 }
 
@@ -27,6 +29,8 @@ export interface EmbeddedRedis extends RestartableServer {
   readonly url: string;
   /** Deletes all data, as an operator might by mistake. */
   flush(): Promise<void>;
+  /** Sends one command, such as `REPLICAOF NO ONE`. @returns the reply as Redis writes it. */
+  command(text: string): Promise<string>;
 }
 
 const HOST = '127.0.0.1';
@@ -65,20 +69,38 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
     launch: () =>
       launchChildServer({
         name: 'Redis',
-        command: [program, configuration, '--dir', dataDir],
-        ready: /Ready to accept connections/,
+        command: [
+          program,
+          configuration,
+          '--dir',
+          dataDir,
+          ...(options.sentinelOf === undefined ? [] : ['--sentinel']),
+        ],
+        ready: /Ready to accept connections|\+monitor master/,
         fault: /Could not|Can't|error|fatal/i,
         onLog: options.onLog ?? (() => undefined),
         temporaryDir,
       }),
   });
-  return Object.assign(server, { url: `redis://${HOST}:${port}`, flush: () => flushAll(port) });
+  const command = (text: string) => sendCommand(port, text);
+  const flush = async () => {
+    const reply = await command('FLUSHALL');
+    if (reply !== '+OK') throw new EmbeddedServerError(`Redis answered ${reply}`);
+  };
+  return Object.assign(server, { url: `redis://${HOST}:${port}`, command, flush });
 }
 
-function toConfiguration({ isDurable = true }: EmbeddedRedisOptions, port: number): string {
+function toConfiguration({ isDurable = true, sentinelOf }: EmbeddedRedisOptions, port: number): string {
+  const listen = [`bind ${HOST}`, `port ${port}`];
+  if (sentinelOf !== undefined)
+    return [
+      ...listen,
+      `sentinel monitor main ${HOST} ${sentinelOf.port} 1`,
+      'sentinel down-after-milliseconds main 1000',
+      '',
+    ].join('\n');
   return [
-    `bind ${HOST}`,
-    `port ${port}`,
+    ...listen,
     `appendonly ${isDurable ? 'yes' : 'no'}`,
     'save ""',
     // BullMQ loses jobs where keys are evicted, and warns about any other policy.
@@ -87,15 +109,13 @@ function toConfiguration({ isDurable = true }: EmbeddedRedisOptions, port: numbe
   ].join('\n');
 }
 
-/** One command needs no client: Redis accepts a line of text and answers with a line. */
-async function flushAll(port: number): Promise<void> {
-  const reply = await new Promise<string>((resolvePromise, reject) => {
-    const socket = connect(port, HOST, () => socket.write('FLUSHALL\r\n'));
+/** One command needs no client: Redis accepts a line of text, and a short reply comes at once. */
+const sendCommand = (port: number, text: string): Promise<string> =>
+  new Promise((resolvePromise, reject) => {
+    const socket = connect(port, HOST, () => socket.write(`${text}\r\n`));
     socket.setEncoding('utf8').once('data', (data: string) => {
       socket.destroy();
       resolvePromise(data.trim());
     });
     socket.once('error', reject);
   });
-  if (reply !== '+OK') throw new EmbeddedServerError(`Redis answered ${reply}`);
-}

@@ -29,7 +29,13 @@ export {
   withDefault,
 } from './config/config.js';
 export { describeVariables } from './config/config-description.js';
-export { createPool, isDatabaseUnavailable, type PoolOptions } from './data/database.js';
+export {
+  assertWritable,
+  createPool,
+  isDatabaseUnavailable,
+  type PoolOptions,
+  refuseStandby,
+} from './data/database.js';
 export { createIdAt, firstIdAt } from './data/first-id.js';
 export { inTransaction } from './data/transaction.js';
 export { isDisplayName } from './data/display-name.js';

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type EmbeddedPostgres,
@@ -15,6 +15,8 @@ export interface OwnPostgres {
   readonly port: number;
   /** Starts it again after `stop` or `kill`. */
   start(): Promise<void>;
+  /** Stops it, and starts it as a standby, which answers reads and takes no writes, until `select pg_promote()`. */
+  demote(): Promise<void>;
   /** Stops the server with a fast shutdown: connections are closed and new ones refused. */
   stop(): Promise<void>;
   /** Kills all of its processes with SIGKILL; the next start recovers committed data. */
@@ -41,6 +43,11 @@ export async function startOwnPostgres(
     port,
     start: async () => void (server = await launch()),
     stop: () => server.stop(),
+    demote: async () => {
+      await server.stop();
+      await writeFile(join(dataDir, 'standby.signal'), '');
+      server = await launch();
+    },
     kill: async () => {
       const children = await listChildren(server.pid);
       for (const pid of [server.pid, ...children]) sendSignal(pid, 'SIGKILL');

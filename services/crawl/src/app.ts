@@ -2,6 +2,7 @@ import { openIdentityClient, registerRemoteAuth } from '@platform/auth';
 import { readEvents, startFactSender } from '@platform/events';
 import {
   type App,
+  assertWritable,
   createApp,
   createSecretBox,
   reportMissingKeys,
@@ -160,8 +161,8 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
   const { app, health, metrics } = service;
   const queueing = await openQueueing(deps);
   const { queues } = queueing;
-  health.checks.set('database', () => resources.pool.query('select 1'));
-  registerQueueUp(metrics, () => queues.ping());
+  health.checks.set('database', () => assertWritable(resources.pool));
+  registerQueueUp(metrics, () => queues.probe());
   const box = createSecretBox(config.ENCRYPTION_KEYS);
   void reportMissingKeys({
     ...resources,
@@ -173,7 +174,7 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
   // The API does not need the queue: what it stores is found once the queue is back. A worker does nothing without the
   // queue, and verifies no request.
   if (config.ROLE === 'worker') {
-    health.checks.set('queue', () => queues.ping());
+    health.checks.set('queue', () => queues.probe());
     return service;
   }
   const identity = openIdentityClient({ ...deps, log: resources.log });

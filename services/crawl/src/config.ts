@@ -10,10 +10,22 @@ import {
   serviceVariables,
   text,
   url,
+  type Values,
   withDefault,
 } from '@platform/service-kit';
 
 const databaseUrl = url(['postgres:', 'postgresql:'], 'postgresql://user:password@host:5432/crawl');
+
+const SENTINEL_PORT = 26_379;
+
+/** @returns undefined for a text that is not `<host>:<port>` or `<host>`. */
+function parseSentinel(given: string): { readonly host: string; readonly port: number } | undefined {
+  const address = URL.parse(`redis://${given}`);
+  if (!address || address.host === '' || address.href !== `redis://${address.host}`) return undefined;
+  // An IPv6 address has brackets in a URL, and none where it is connected to.
+  const host = address.hostname.replace(/^\[(.*)\]$/, '$1');
+  return { host, port: Number(address.port || SENTINEL_PORT) };
+}
 
 /** All variables that the service reads from its environment. */
 export const crawlVariables = {
@@ -24,6 +36,9 @@ export const crawlVariables = {
   WORKER_CONNECTIONS_MAX: withDefault(integer(3, 200), 8),
   /** Without it BullMQ keeps its queues in the schema `bullmq` of the same database. */
   REDIS_URL: withDefault(url(['redis:', 'rediss:'], 'redis://:password@host:6379/0'), undefined),
+  /** With them, the host of `REDIS_URL` is the name of the master that they watch. */
+  REDIS_SENTINELS: withDefault(parsedList('<host>:<port> of Sentinels', parseSentinel), []),
+  REDIS_SENTINEL_PASSWORD: withDefault(text(), undefined),
   ...kafkaVariables,
   KAFKA_TOPIC: withDefault(text('the name of a topic'), syncEvents.topic),
   ...identityClientVariables('crawl'),
@@ -50,7 +65,24 @@ export const crawlVariables = {
   MISFIRE_GRACE_MS: withDefault(integer(100, 86_400_000), 300_000),
 } as const;
 
+type Given = Partial<Values<typeof crawlVariables>>;
+
+function findRedisContradictions(values: Given): string[] {
+  const faults: string[] = [];
+  const areSentinels = (values.REDIS_SENTINELS ?? []).length > 0;
+  if (areSentinels && 'REDIS_URL' in values && values.REDIS_URL === undefined)
+    faults.push(
+      'REDIS_SENTINELS says nothing without REDIS_URL, whose host is then the name of the master: redis://:password@name/0',
+    );
+  if (values.REDIS_SENTINEL_PASSWORD !== undefined && 'REDIS_SENTINELS' in values && !areSentinels)
+    faults.push('REDIS_SENTINEL_PASSWORD says nothing without REDIS_SENTINELS');
+  return faults;
+}
+
 export const loadCrawlConfig = (env: NodeJS.ProcessEnv) =>
-  loadConfig(env, crawlVariables, findKafkaContradictions);
+  loadConfig(env, crawlVariables, (values) => [
+    ...findKafkaContradictions(values),
+    ...findRedisContradictions(values),
+  ]);
 
 export type CrawlConfig = ReturnType<typeof loadCrawlConfig>;

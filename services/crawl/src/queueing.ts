@@ -17,7 +17,14 @@ export async function openQueueing(deps: ServiceDeps<CrawlConfig, Resources>): P
   const { log } = resources;
   if (config.REDIS_URL === undefined) await assertQueuesMigrated(config.DATABASE_URL);
   const queueBackend = createQueueBackend({
-    redisUrl: config.REDIS_URL,
+    redis:
+      config.REDIS_URL === undefined
+        ? undefined
+        : {
+            url: config.REDIS_URL,
+            sentinels: config.REDIS_SENTINELS,
+            sentinelPassword: config.REDIS_SENTINEL_PASSWORD,
+          },
     databaseUrl: config.DATABASE_URL,
     maxWorkers: connectors.length,
     log,

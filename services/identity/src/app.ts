@@ -3,6 +3,7 @@ import { authPlugin } from '@platform/auth';
 import { facts, startOutbox } from '@platform/events';
 import {
   type App,
+  assertWritable,
   createApp,
   createSecretBox,
   reportMissingKeys,
@@ -81,7 +82,7 @@ async function createIdentityApp({ config, resources }: IdentityDeps): Promise<S
     trustProxy: config.TRUST_PROXY,
     showNotFound,
   });
-  service.health.checks.set('database', () => resources.livenessPool.query('select 1'));
+  service.health.checks.set('database', () => assertWritable(resources.livenessPool));
   return service;
 }
 

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { registerRemoteAuth } from '@platform/auth';
 import { startFactSender } from '@platform/events/facts';
 import {
+  assertWritable,
   createApp,
   createHostResolver,
   createSecretBox,
@@ -76,7 +77,7 @@ async function createMailApp({ config, resources }: MailDeps): Promise<ServiceAp
     commit: config.COMMIT,
     trustProxy: config.TRUST_PROXY,
   });
-  service.health.checks.set('database', () => resources.pool.query('select 1'));
+  service.health.checks.set('database', () => assertWritable(resources.pool));
   return service;
 }
 

@@ -52,6 +52,34 @@ class DeadlinePool extends pg.Pool {
   }
 }
 
+/** The SQLSTATE of a statement that a standby refuses. */
+const READ_ONLY = '25006';
+
+const toReadOnlyError = (): Error =>
+  Object.assign(new Error('the database takes no writes: it is a standby, or read-only'), {
+    code: READ_ONLY,
+  });
+
+/**
+ * The `verify` of a pool: refuses new connections to a standby. A name may lead to the old primary for a moment after a
+ * failover, and a connection that began there would stay, and read what is old. One that began at a primary ends when that
+ * becomes a standby. The error counts as an unavailable database.
+ */
+export function refuseStandby(client: Pick<pg.ClientBase, 'query'>, settle: (error?: Error) => void): void {
+  client
+    .query<{ isStandby: boolean }>('select pg_is_in_recovery() as "isStandby"')
+    .then(({ rows }) => (rows[0]?.isStandby ? toReadOnlyError() : undefined))
+    .then(settle, settle);
+}
+
+/** The readiness of a database: one that answers and takes no writes is not ready. @throws while it takes none. */
+export async function assertWritable(pool: Pick<pg.Pool, 'query'>): Promise<void> {
+  const { rows } = await pool.query<{ isReadOnly: boolean }>(
+    `select current_setting('transaction_read_only')::boolean as "isReadOnly"`,
+  );
+  if (rows[0]?.isReadOnly) throw toReadOnlyError();
+}
+
 /** Creates a pool, which opens its first connection at the first query. */
 export function createPool(options: PoolOptions): pg.Pool {
   const { timeoutMs = DEFAULT_DATABASE_TIMEOUT_MS } = options;
@@ -67,6 +95,7 @@ export function createPool(options: PoolOptions): pg.Pool {
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
+    verify: refuseStandby,
     ...(isTracing() && { Client: TracedClient }),
   };
   const pool = new DeadlinePool(config, timeoutMs);

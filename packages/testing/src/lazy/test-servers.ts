@@ -3,6 +3,7 @@ import {
   type EmbeddedKafka,
   type EmbeddedKafkaOptions,
   type EmbeddedRedis,
+  type EmbeddedRedisOptions,
   startEmbeddedKafka,
   startEmbeddedRedis,
 } from '@platform/embedded';
@@ -34,10 +35,16 @@ export async function startOwnKafka(
   return startEmbeddedKafka({ ...options, dataDir, isTemporary: true });
 }
 
-/** Starts a Redis that one test may break; `close()` it. It writes an append-only file, as in production. */
-export async function startOwnRedis(): Promise<EmbeddedRedis> {
+/**
+ * Starts a Redis that one test may break; `close()` it. It writes an append-only file, as in production. With `sentinelOf`, it is
+ * a Sentinel that watches another one under the name `main`.
+ */
+export async function startOwnRedis(
+  options: Pick<EmbeddedRedisOptions, 'sentinelOf'> = {},
+): Promise<EmbeddedRedis> {
   assertDeclared('own-redis');
-  return startEmbeddedRedis({ dataDir: await makeTemporaryDir('platform-own-redis-'), isTemporary: true });
+  const dataDir = await makeTemporaryDir('platform-own-redis-');
+  return startEmbeddedRedis({ ...options, dataDir, isTemporary: true });
 }
 
 /** The identity of the run, shared by all tests: use your own organisations, and never stop it. */

@@ -79,15 +79,15 @@ export function registerBacklog(registry: Registry, read: () => Promise<Backlog>
   });
 }
 
-/** @param ping - rejects while the queue is unavailable. */
-export function registerQueueUp(registry: Registry, ping: () => Promise<unknown>): void {
+/** @param probe - rejects while the queue takes no jobs. */
+export function registerQueueUp(registry: Registry, probe: () => Promise<unknown>): void {
   const up = new Gauge({
     name: 'platform_crawl_queue_up',
-    help: '1 while the queue answers, 0 while it does not: nothing runs.',
+    help: '1 while the queue takes jobs, 0 while it does not: nothing runs.',
     registers: [registry],
     async collect() {
       // oxfmt-ignore
-      up.set(await ping().then(() => 1, () => 0));
+      up.set(await probe().then(() => 1, () => 0));
     },
   });
 }

@@ -1,8 +1,9 @@
-import type { Logger } from '@platform/service-kit';
+import { assertWritable, type Logger, refuseStandby } from '@platform/service-kit';
 import { DEFAULT_SCHEMA, Queue, type QueueOptions, Worker, type WorkerOptions } from 'bullmq';
-import { Redis } from 'ioredis';
+import type { Redis, RedisOptions } from 'ioredis';
 import pg from 'pg';
 import { createErrorReporter } from './error-reporter.js';
+import { assertSuitable, connectRedis, type RedisAddress } from './redis.js';
 import { createCheckedBackend, throttledPool } from './throttled-backend.js';
 
 export type CrawlQueue = Pick<Queue, 'addBulk' | 'close' | 'getWaitingCount' | 'waitUntilReady'> &
@@ -15,10 +16,14 @@ export type Processor = () => Promise<unknown>;
 
 /** The place where BullMQ keeps the queues: Redis or PostgreSQL. */
 export interface QueueBackend {
-  /** Resolves when the first connection is open, or has failed: commands before that would fail at once. */
+  /**
+   * Resolves when the first connection is open, or has failed: commands before that would fail at once.
+   *
+   * @throws ConfigError for a server with which the queues cannot work.
+   */
   connect(): Promise<void>;
-  /** Rejects while the backend is unavailable. */
-  ping(): Promise<unknown>;
+  /** Writes. Rejects while the backend is unavailable, or takes no writes: full, read-only or a replica. */
+  probe(): Promise<unknown>;
   queue(name: string, options: Omit<QueueOptions, 'connection'>): CrawlQueue;
   worker(name: string, processor: Processor, options: Omit<WorkerOptions, 'connection'>): CrawlWorker;
   close(): Promise<void>;
@@ -27,31 +32,37 @@ export interface QueueBackend {
 const PREFIX = 'crawl';
 const COMMAND_TIMEOUT_MS = 1_500;
 
-function createRedisBackend(redisUrl: string, log: Logger): QueueBackend {
-  const retryStrategy = (times: number) => Math.min(times * 100, 1_000);
-  const forQueues = new Redis(redisUrl, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: COMMAND_TIMEOUT_MS,
-    connectTimeout: COMMAND_TIMEOUT_MS,
-    retryStrategy,
-  });
-  let forWorkers: Redis | undefined;
+function createRedisBackend(address: RedisAddress, log: Logger): QueueBackend {
   // Every queue reports the errors of this connection, too.
-  forQueues.on('error', createErrorReporter(log, 'The connection of the queues to Redis failed'));
-  const workersConnection = () => {
-    if (!forWorkers) {
-      forWorkers = new Redis(redisUrl, { maxRetriesPerRequest: null, retryStrategy });
-      forWorkers.on('error', () => undefined);
-    }
-    return forWorkers;
-  };
-  const connected = new Promise<void>((resolve) => {
-    forQueues.once('ready', resolve).once('close', resolve);
+  const report = createErrorReporter(log, 'The connection of the queues to Redis failed');
+  // BullMQ reads this option of a connection. It would look at the server once for each queue and worker.
+  const checked: RedisOptions & { readonly skipVersionCheck: true } = { skipVersionCheck: true };
+  const forQueues = connectRedis(
+    address,
+    {
+      ...checked,
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      commandTimeout: COMMAND_TIMEOUT_MS,
+      connectTimeout: COMMAND_TIMEOUT_MS,
+      sentinelCommandTimeout: COMMAND_TIMEOUT_MS,
+    },
+    report,
+  );
+  let forWorkers: Redis | undefined;
+  const workersConnection = () =>
+    (forWorkers ??= connectRedis(address, { ...checked, maxRetriesPerRequest: null }, () => undefined));
+  const closed = new Promise<void>((resolve) => forQueues.once('close', resolve));
+  const inspected = new Promise<void>((resolve, reject) => {
+    forQueues.once('ready', () => void assertSuitable(forQueues, log).then(resolve, reject));
   });
   return {
-    connect: () => connected,
-    ping: () => forQueues.ping(),
+    async connect() {
+      await Promise.race([inspected, closed]);
+      // A server that comes later and is not suitable ends the process, too: nobody handles this.
+      void inspected.then(() => undefined);
+    },
+    probe: () => forQueues.set(`${PREFIX}:probe`, '', 'EX', 60),
     queue: (name, options) =>
       new Queue(name, {
         ...options,
@@ -83,6 +94,7 @@ function createPostgresBackend(databaseUrl: string, maxWorkers: number, log: Log
     connectionTimeoutMillis: COMMAND_TIMEOUT_MS,
     query_timeout: 5_000,
     keepAlive: true,
+    verify: refuseStandby,
   });
   // Every queue and worker listens for the pool's errors.
   pool.setMaxListeners(0);
@@ -96,7 +108,7 @@ function createPostgresBackend(databaseUrl: string, maxWorkers: number, log: Log
   return {
     // The pool connects when it is used.
     connect: () => Promise.resolve(),
-    ping: () => pool.query('select 1'),
+    probe: () => assertWritable(pool),
     queue: (name, options) => new Queue(name, { ...options, connection }, createCheckedBackend),
     worker: (name, processor, options) =>
       new Worker(name, processor, { ...options, connection }, createCheckedBackend),
@@ -105,13 +117,13 @@ function createPostgresBackend(databaseUrl: string, maxWorkers: number, log: Log
 }
 
 export function createQueueBackend(options: {
-  readonly redisUrl: string | undefined;
+  readonly redis: RedisAddress | undefined;
   readonly databaseUrl: string;
   /** The largest number of workers, each of which holds a connection. */
   readonly maxWorkers: number;
   readonly log: Logger;
 }): QueueBackend {
-  return options.redisUrl === undefined
+  return options.redis === undefined
     ? createPostgresBackend(options.databaseUrl, options.maxWorkers, options.log)
-    : createRedisBackend(options.redisUrl, options.log);
+    : createRedisBackend(options.redis, options.log);
 }

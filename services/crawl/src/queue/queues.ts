@@ -61,7 +61,8 @@ export function openQueues(deps: {
       callQueue(async () => {
         await Promise.all(Array.from(counts, ([connector, runs]) => announceOne(connector, runs)));
       }),
-    ping: (): Promise<unknown> => callQueue(() => queueBackend.ping()),
+    /** @throws AppError 503 while the backend takes no writes. */
+    probe: (): Promise<unknown> => callQueue(() => queueBackend.probe()),
     async close(): Promise<void> {
       await Promise.all([...queues.values()].map((queue) => queue.close()));
     },

@@ -22,12 +22,12 @@ describeEachBackend('the jobs of a queue on %s', (backend) => {
     database = await createCrawlDatabase();
     redis = backend === 'redis' ? await startOwnRedis() : undefined;
     queueBackend = createQueueBackend({
-      redisUrl: redis?.url,
+      redis: redis && { url: redis.url, sentinels: [], sentinelPassword: undefined },
       databaseUrl: database.url,
       maxWorkers: 1,
       log,
     });
-    await waitFor(() => queueBackend.ping().then(() => true), { what: 'the backend' });
+    await waitFor(() => queueBackend.probe().then(() => true), { what: 'the backend' });
     queues = openQueues({ queueBackend, concurrency: LIMIT, log });
     queue = queueBackend.queue(toQueueName(connector), {}) as Queue;
   });
