@@ -64,12 +64,19 @@ export function openDocument(document) {
   const closed = new Set(
     [...used].filter((name) => toReach(name).some((one) => hasOpenEnumeration(opened[one]))),
   );
+  const read = findReferences(
+    entries.map(({ operation }) => operation.responses),
+    schemas,
+  );
+  const toInputName = (name) => (read.has(name) ? `${name}Input` : name);
+  const taken = [...closed].map(toInputName).find((name) => name in schemas && !closed.has(name));
+  if (taken) throw new Error(`The document has a schema ${taken} already`);
   const close = (part) =>
     mapSchemas(part, (schema) => {
       const name = typeof schema.$ref === 'string' && schema.$ref.slice(REFERENCE.length);
-      return name && closed.has(name) ? { ...schema, $ref: `${REFERENCE}${name}Input` } : schema;
+      return name && closed.has(name) ? { ...schema, $ref: REFERENCE + toInputName(name) } : schema;
     });
-  const inputs = Object.fromEntries([...closed].map((name) => [`${name}Input`, close(schemas[name])]));
+  const inputs = Object.fromEntries([...closed].map((name) => [toInputName(name), close(schemas[name])]));
   const paths = Object.fromEntries(
     Object.entries(document.paths).map(([path, item]) => [
       path,

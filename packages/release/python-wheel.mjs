@@ -1,10 +1,11 @@
-// Makes the wheel for Python: a client of each service, generated from its OpenAPI document, and the worker kit.
+// Makes the wheel for Python: the client, whose calls are generated from the OpenAPI documents, and the worker kit.
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT, SetupError, toolEnv } from '../config/setup.mjs';
+import { generatePythonService } from './python-client.mjs';
 
 const SERVICES = ['identity', 'mail', 'crawl'];
 const PACKAGE = 'workspace_platform';
@@ -24,23 +25,11 @@ async function runTool(tool, args, options) {
 
 async function writeSources(folder, note) {
   const source = join(folder, PACKAGE);
-  await mkdir(source);
-  await writeFile(
-    join(source, '__init__.py'),
-    '"""Clients and worker kit of the workspace knowledge platform."""\n',
-  );
-  await writeFile(join(source, 'py.typed'), '');
   await cp(join(ROOT, 'packages/crawl-worker/python/crawl_worker.py'), join(source, 'crawl_worker.py'));
   for (const service of SERVICES) {
     note(service);
-    const document = join(ROOT, 'services', service, 'openapi.json');
-    await runTool('openapi-python-client', [
-      'generate',
-      '--fail-on-warning',
-      '--meta=none',
-      `--path=${document}`,
-      `--output-path=${join(source, service)}`,
-    ]);
+    const document = await readFile(join(ROOT, 'services', service, 'openapi.json'), 'utf8');
+    await writeFile(join(source, `${service}.py`), generatePythonService(service, JSON.parse(document)));
   }
 }
 

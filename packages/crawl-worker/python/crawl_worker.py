@@ -96,11 +96,14 @@ def _is_lost(error: Exception | None) -> bool:
     return isinstance(error, _LeaseLost) or (isinstance(error, RequestError) and error.status in (404, 409))
 
 
-def _pause_s(failures: int, error: Exception) -> float:
+def _back_off_s(failures: int, retry_after_s: float | None) -> float:
     """Returns how long to wait before a retry: as Retry-After says, up to a minute, and otherwise a back-off with jitter."""
     back_off = min(_MAX_PAUSE_S, 0.5 * 2.0 ** min(failures - 1, 10)) * (0.5 + random.random() / 2)
-    retry_after_s = error.retry_after_s if isinstance(error, RequestError) else None
     return back_off if retry_after_s is None else min(_MAX_RETRY_AFTER_S, max(retry_after_s, back_off))
+
+
+def _pause_s(failures: int, error: Exception) -> float:
+    return _back_off_s(failures, error.retry_after_s if isinstance(error, RequestError) else None)
 
 
 def _is_storable(value: Any) -> bool:
@@ -161,18 +164,37 @@ class _Client:
         )
 
 
-def _read_reason(body: Any, status_text: str) -> str:
-    """Reads `{"success": false, "message", "error"?: {"details"}}` and `{"error": {"message", "details"?}}`."""
+def _read_error_body(body: Any) -> tuple[str | None, str | None, list[tuple[str, str]]]:
+    """Reads the message, the code, and the details as fields with their faults.
+
+    The forms are `{"success": false, "message", "error"?: {"code", "details"?}}` and `{"error": {"code", "message",
+    "details"?}}`. A response of another form, such as a proxy's, has no message.
+    """
     if not isinstance(body, dict):
-        return status_text  # The response is a proxy's.
+        return None, None, []
     inner = body.get("error")
+    if isinstance(inner, str):  # OAuth's form.
+        return str(body.get("error_description") or inner), inner, []
     error: dict[str, Any] = inner if isinstance(inner, dict) else {}
-    message = str(error.get("message") or body.get("message") or status_text)
+    message = error.get("message") or body.get("message")
+    code = error.get("code")
     details = error.get("details")
-    if isinstance(details, list):
-        faults = [item for item in details if isinstance(item, dict) and "message" in item]
-        details = "; ".join(f"{item.get('field', '')} {item['message']}".strip() for item in faults)
-    return f"{message} ({details})" if details else message
+    faults: list[tuple[str, str]] = []
+    if isinstance(details, str):
+        for text in re.split(r"; (?=[\w.]+: )", details):
+            match = re.fullmatch(r"([\w.]+): (.+)", text, re.DOTALL)
+            faults.append((match[1], match[2]) if match else ("", text))
+    elif isinstance(details, list):
+        items = [item for item in details if isinstance(item, dict) and isinstance(item.get("message"), str)]
+        faults = [(str(item.get("field") or ""), item["message"]) for item in items]
+    return (message if isinstance(message, str) else None), (code if isinstance(code, str) else None), faults
+
+
+def _read_reason(body: Any, status_text: str) -> str:
+    message, _code, details = _read_error_body(body)
+    faults = "; ".join(f"{name} {fault}".strip() for name, fault in details)
+    reason = message or status_text
+    return f"{reason} ({faults})" if faults else reason
 
 
 def _to_request_error(error: urllib.error.HTTPError) -> RequestError:

@@ -60,7 +60,7 @@ export async function findMissing(): Promise<Missing> {
       ? undefined
       : 'there is no Chromium on the PATH: install chromium-headless-shell',
     'openapi-tools': lacking(
-      ['openapi-python-client', 'schemathesis', 'oapi-codegen', 'hatchling', 'oasdiff', 'helm'],
+      ['schemathesis', 'oapi-codegen', 'hatchling', 'oasdiff', 'helm'],
       'run .ci/openapi-tools, which needs Python and Go',
     ),
     python: lacking(['python3'], 'install Python 3.9'),
