@@ -39,3 +39,21 @@ export const extendEnvironment = (variables: Readonly<Record<string, string>>): 
   ...process.env,
   ...variables,
 });
+
+/** How many interleavings of each set of actors are tried, unless there are fewer. */
+const DEFAULT_INTERLEAVINGS = 300;
+
+/** Returns how many interleavings are tried: the default takes seconds for each set of actors. */
+export function readInterleavingSeeds(): number {
+  const text = process.env['INTERLEAVING_SEEDS'] || String(DEFAULT_INTERLEAVINGS);
+  if (!/^[1-9]\d{0,6}$/.test(text))
+    throw new Error(`INTERLEAVING_SEEDS must be a number from 1, not ${text}`);
+  return Number(text);
+}
+
+/** Whether the caller of the tests wants more than the default. */
+export const isThorough = (): boolean => Boolean(process.env['INTERLEAVING_SEEDS']);
+
+/** Returns the seed or the path of the only interleaving to try, as a failure names it. */
+export const readInterleavingReplay = (): string | undefined =>
+  process.env['INTERLEAVING_REPLAY'] || undefined;

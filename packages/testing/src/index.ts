@@ -16,6 +16,15 @@ export { ensureInspector } from './inspector.js';
 export { ENCRYPTION_KEYS, SERVICE_SECRET, type TestOrganisation } from './lazy/identity.js';
 export { type LazyServices, startLazyServices } from './lazy/lazy-services.js';
 export {
+  BrokenPromiseError,
+  createExplorer,
+  type Exploration,
+  type ExplorationReport,
+  listSets,
+  type Outcomes,
+} from './interleavings/explore.js';
+export { takeSnapshot } from './interleavings/snapshot.js';
+export {
   type OwnKafka,
   type OwnRedis,
   type TestIdentity,
