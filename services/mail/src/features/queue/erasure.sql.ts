@@ -15,14 +15,19 @@ const hasOthers = `exists (
       select from unnest(to_addresses || cc_addresses) as other
       where lower(other) <> all(found.addresses) and other <> '${ERASED}')`;
 
+/** Is false for a mail that has been queued again since it was found. */
+const hasOutcome = `mails.state not in ('queued', 'sending')`;
+
 /**
  * Deletes mails without other recipients, and replaces the addresses in the rest.
  *
  * @param found - a query that returns the id of each mail whose outcome is stored, with the addresses to erase from it.
+ * @param marked - a statement that marks the addresses in mails without an outcome, in the same snapshot.
  */
-const eraseSql = (found: string): string => `
-  with found (mail_id, addresses) as (${found}), emptied as (
-    delete from mails using found where mails.id = found.mail_id and not ${hasOthers}
+const eraseSql = (found: string, marked: string): string => `
+  with found (mail_id, addresses) as (${found}), marked as (${marked}
+  ), emptied as (
+    delete from mails using found where mails.id = found.mail_id and ${hasOutcome} and not ${hasOthers}
     returning mails.id
   ), kept as (
     update mails set
@@ -33,7 +38,7 @@ const eraseSql = (found: string): string => `
       addresses_to_erase = '{}',
       ${erasedFrom('to_addresses')},
       ${erasedFrom('cc_addresses')}
-    from found where mails.id = found.mail_id and ${hasOthers}
+    from found where mails.id = found.mail_id and ${hasOutcome} and ${hasOthers}
     returning mails.id
   ), unlisted as (
     delete from mail_recipients recipients using found
@@ -42,38 +47,45 @@ const eraseSql = (found: string): string => `
   ), emptied_attachments as (
     delete from mail_attachments where mail_id in (select id from kept)
   )
-  select (select count(*) from found)::int as found, (select count(*) from emptied)::int as deleted,
+  select (select count(*) from found)::int as found, (select count(*) from marked)::int as marked, (select count(*) from emptied)::int as deleted,
     (select count(*) from kept)::int as changed`;
 
-const eraseRecipientSql = eraseSql(`
+/**
+ * Marks mails that have no outcome yet, which has to be stored first. A queued mail is due at once, and is not sent to the
+ * marked recipients any more.
+ */
+const markPending = `
+    update mails set addresses_to_erase = addresses_to_erase || lower($2), recipient_erased = true,
+      next_attempt_at = least(next_attempt_at, now())
+    where id in (
+        select mails.id from mail_recipients recipients
+        cross join lateral (
+          select id from mails
+          where id = recipients.mail_id and org_id = $1 and state in ('queued', 'sending') and lower($2) <> all(addresses_to_erase) limit 1
+        ) mails
+        where recipients.org_id = $1 and recipients.address = lower($2)
+        limit ${BATCH})
+      and state in ('queued', 'sending') and lower($2) <> all(addresses_to_erase)
+    returning id`;
+
+const eraseRecipientSql = eraseSql(
+  `
     select mails.id, addresses_to_erase || lower($2) from mail_recipients recipients
     cross join lateral (
       select id, addresses_to_erase from mails
       where id = recipients.mail_id and org_id = $1 and state not in ('queued', 'sending') limit 1
     ) mails
     where recipients.org_id = $1 and recipients.address = lower($2)
-    order by mails.id limit ${BATCH}`);
+    order by mails.id limit ${BATCH}`,
+  markPending,
+);
 
-const eraseMarkedSql = eraseSql(`
+const eraseMarkedSql = eraseSql(
+  `
     select id, addresses_to_erase from mails
-    where addresses_to_erase <> '{}' and state not in ('queued', 'sending') limit ${BATCH}`);
-
-/**
- * Marks mails that have no outcome yet, which has to be stored first. A queued mail is due at once, and is not sent to the
- * marked recipients any more.
- */
-const markPendingSql = `
-  update mails set addresses_to_erase = addresses_to_erase || lower($2), recipient_erased = true,
-    next_attempt_at = least(next_attempt_at, now())
-  where id in (
-      select mails.id from mail_recipients recipients
-      cross join lateral (
-        select id from mails
-        where id = recipients.mail_id and org_id = $1 and state in ('queued', 'sending') and lower($2) <> all(addresses_to_erase) limit 1
-      ) mails
-      where recipients.org_id = $1 and recipients.address = lower($2)
-      limit ${BATCH})
-    and state in ('queued', 'sending') and lower($2) <> all(addresses_to_erase)`;
+    where addresses_to_erase <> '{}' and state not in ('queued', 'sending') limit ${BATCH}`,
+  'select where false',
+);
 
 export interface Erased {
   /** The number of mails that were sent only to the recipient, and are deleted. */
@@ -86,24 +98,25 @@ export interface Erased {
 
 interface Batch {
   readonly found: number;
+  readonly marked: number;
   readonly deleted: number;
   readonly changed: number;
 }
 
 /**
- * Repeats until nothing is found any more. A resend is inserted while the original mail is locked, so the pass after the
- * an erasure that deletes the original is certain to find it.
+ * Repeats until nothing is found any more. A mail can go from one state to the other meanwhile, either way: the outcome of a
+ * mail, or a late one that has it queued again, and a resend, which is inserted while the original mail is locked. Each pass
+ * looks at both in one snapshot, so none is in neither.
  */
 export async function eraseRecipient(db: pg.Pool, orgId: string, address: string): Promise<Erased> {
   let [deleted, changed, pending] = [0, 0, 0];
   for (;;) {
-    const marked = await db.query(markPendingSql, [orgId, address]);
     const { rows } = await db.query<Batch>(eraseRecipientSql, [orgId, address]);
     const [batch] = rows;
-    pending += marked.rowCount ?? 0;
+    pending += batch?.marked ?? 0;
     deleted += batch?.deleted ?? 0;
     changed += batch?.changed ?? 0;
-    if (batch?.found || marked.rowCount) continue;
+    if (batch?.found || batch?.marked) continue;
     await db.query('delete from suppressions where org_id = $1 and address = lower($2)', [orgId, address]);
     return { deleted, changed, pending };
   }
