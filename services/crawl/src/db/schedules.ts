@@ -203,7 +203,8 @@ export async function removeSchedules(
       `id in (select id from schedules where ${toTarget(target)} order by id for update)`,
     ),
     abortRuns(target, 'The schedule was removed', isRemoved('runs')),
-    ...['connector_states', ...(isWhole ? ['runs', 'worker_sightings'] : [])].map(
+    // Runs first, as every statement does: the report of a run that was aborted earlier could deadlock with this otherwise.
+    ...[...(isWhole ? ['runs'] : []), 'connector_states', ...(isWhole ? ['worker_sightings'] : [])].map(
       (table) => `delete from ${table} where ${toTarget(target)} and ${isRemoved(table)}`,
     ),
   ]);

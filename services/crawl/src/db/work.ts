@@ -162,11 +162,13 @@ export async function resetConnectorState(db: Db, key: InstanceKey, act: Act | n
     name: 'reset_connector_state',
     text: `with run as (
              select from runs where ${ofInstance} and ${inProgress}
-           ), reset as (
-             update connector_states set checkpoint = null, last_full_at = null, full_started_at = null, version = version + 1
-             where ${ofInstance} and not exists (select from run) returning org_id, connector, instance
            ), forgotten as (
-             update runs set lease_hash = null where ${ofInstance} and state = 'aborted' and lease_hash is not null
+             update runs set lease_hash = null where ${ofInstance} and state = 'aborted' and lease_hash is not null returning id
+           ), reset as (
+             -- Counting locks the runs first, as every statement does: a report could deadlock with this otherwise.
+             update connector_states set checkpoint = null, last_full_at = null, full_started_at = null, version = version + 1
+             where ${ofInstance} and not exists (select from run) and (select count(*) from forgotten) >= 0
+             returning org_id, connector, instance
            ), audited as (${insertAudit(auditedInstance('reset', 'null::uuid'), '$4')})
            select from run`,
     values: [...instanceValues(key), toAudit('crawl_checkpoint.reset', act)],
