@@ -104,6 +104,8 @@ const PAGE_SIZE = 100;
 const USER_AGENT = '@platform/clients';
 const KEY_HEADER = 'idempotency-key';
 const REPEATED = new Set(['busy', 'unreachable', 'disconnected']);
+/** The first request with this key, whose connection broke, is still under way. */
+const KEY_IN_USE = 'IDEMPOTENCY_KEY_IN_USE';
 
 function assertNumber(name: string, value: number, [least, most]: readonly [number, number]): void {
   if (!(value >= least && value <= most))
@@ -258,7 +260,8 @@ export function createServiceCalls<T extends Operations<T>>(
       } catch (error) {
         if (!(error instanceof PlatformError) || !isRepeatable || failures > maxRetries) throw error;
         const isAskedTooMuch = (error.retryAfterMs ?? 0) > MAX_WAIT_MS;
-        if (!REPEATED.has(error.kind) || isAskedTooMuch) throw error;
+        const isRepeated = REPEATED.has(error.kind) || error.code === KEY_IN_USE;
+        if (!isRepeated || isAskedTooMuch) throw error;
         if (!(await wait(toPauseMs(failures, error.retryAfterMs), given.signal)))
           throw toConnectionError(failed, given.signal?.reason, given.signal);
       }

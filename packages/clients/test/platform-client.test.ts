@@ -222,6 +222,21 @@ test('API-22 repeats reads and sends with a key after a lost connection, and not
   expect(asked).toEqual(['POST']);
 }); // oxfmt-ignore
 
+test('API-26 creates with a key of its own, and waits for the first request with it', async () => {
+  const keys: unknown[] = [];
+  service.onRequest((request, response) => {
+    keys.push(request.headers['idempotency-key']);
+    const error = { code: 'IDEMPOTENCY_KEY_IN_USE', message: 'Under way' };
+    if (keys.length === 1) request.socket.destroy();
+    else if (keys.length === 2) answer(response, 409, { error });
+    else answer(response, 201, { group: { id: '1' } });
+  });
+  expect(await create().identity.call('createGroup', { body: { name: 'x' } })).toEqual({
+    group: { id: '1' },
+  });
+  expect([keys.length, new Set(keys).size, keys[0]]).toEqual([3, 1, expect.any(String)]);
+});
+
 test('makes 60 calls at once', async () => {
   service.onRequest((_request, response) => answer(response, 200, { user: null }));
   const platform = create();

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { findFreePort } from '@platform/embedded';
 import { describeWith } from '@platform/testing';
@@ -31,10 +32,22 @@ describeWith('openapi-tools', 'the first hour of a programmer', () => {
   /** The requests to a platform that answers what no document says. */
   const requested = new Set<string>();
 
-  const passOn = async (path: string, authorization: string, response: ServerResponse) => {
-    const passed = await fetch(`http://127.0.0.1:${platform.port}${path}`, { headers: { authorization } });
-    response.writeHead(passed.status, { 'content-type': 'application/json' }).end(await passed.text());
-  };
+  /** Lets the platform answer, and the client have no answer the first time. */
+  async function passOn(request: IncomingMessage, response: ServerResponse, path: string, isLost: boolean) {
+    const sent = ['authorization', 'content-type', 'idempotency-key'].flatMap((name) => {
+      const value = request.headers[name];
+      return typeof value === 'string' ? [[name, value] as [string, string]] : [];
+    });
+    const body = await text(request);
+    const passed = await fetch(`http://127.0.0.1:${platform.port}${path}`, {
+      method: request.method ?? 'GET',
+      headers: sent,
+      ...(body !== '' && { body }),
+    });
+    const answered = await passed.text();
+    if (isLost) request.socket.destroy();
+    else response.writeHead(passed.status, { 'content-type': 'application/json' }).end(answered);
+  }
   const faults = createServer((request, response) => {
     const [, kind = '', path = ''] = /^\/([\w-]+)(\/.*)$/.exec(request.url ?? '') ?? [];
     const count = (counts.get(kind) ?? 0) + 1;
@@ -49,8 +62,8 @@ describeWith('openapi-tools', 'the first hour of a programmer', () => {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"newer":"value"}');
     else if (kind.startsWith('busy')) {
       if (count < 3) response.writeHead(count === 1 ? 429 : 503, { 'retry-after': '1' }).end();
-      else void passOn(path, request.headers.authorization ?? '', response);
-    }
+      else void passOn(request, response, path, false);
+    } else if (kind.startsWith('lost')) void passOn(request, response, path, count === 1);
   }); // oxfmt-ignore
 
   beforeAll(async () => {
@@ -114,6 +127,7 @@ describeWith('openapi-tools', 'the first hour of a programmer', () => {
     ['a mistake', true, false],
     ['a mistake', true, false],
     ['retried', true],
+    ['created once', true, 4],
     ['at once', 60],
   ];
   const toFacts = (output: string) =>

@@ -2,6 +2,7 @@
 // Anything exported here is public: services and packages import from this file, and runMain from `run-main`.
 export { createErrorHandler } from './http/error-handler.js';
 export { type App, type AppOptions, createApp, type ServiceApp } from './http/app.js';
+export { type IdempotencyOptions, registerIdempotency } from './http/idempotency.js';
 export { backoffMs, type BackoffOptions } from './concurrency/backoff.js';
 export { type BatchWriterOptions, createBatchWriter } from './concurrency/batch-writer.js';
 export { type BatcherOptions, createBatcher } from './concurrency/batcher.js';

@@ -1,10 +1,11 @@
-import { openIdentityClient, registerRemoteAuth } from '@platform/auth';
+import { getAccount, openIdentityClient, registerRemoteAuth } from '@platform/auth';
 import { readEvents, startFactSender } from '@platform/events';
 import {
   type App,
   assertWritable,
   createApp,
   createSecretBox,
+  registerIdempotency,
   reportMissingKeys,
   type SecretBox,
   type ServiceApp,
@@ -15,6 +16,7 @@ import { connectorRoutes } from './api/connectors/routes.js';
 import { endpointRoutes } from './api/endpoints/routes.js';
 import { createEndpointService } from './api/endpoints/service.js';
 import { crawlErrors } from './api/error-format.js';
+import { errorResponses } from './api/responses.js';
 import { hookRoutes } from './api/hooks/routes.js';
 import { ringRoutes } from './api/hooks/ring.routes.js';
 import { createHookService } from './api/hooks/service.js';
@@ -185,6 +187,7 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
     identity,
     messages: crawlAuthErrors,
   });
+  registerIdempotency(app, { ...deps, ...resources, box, errorResponses, getCaller: getAccount });
   await registerApi(app, deps, {
     queues,
     box,

@@ -53,6 +53,8 @@ const source = {
   newestAt: '2026-11-27T07:58:12.000Z',
 };
 const counters = { items: 1, deleted: 0, failed: 0, bytes: 7 };
+/** Other requests with this key are refused, so only the key is changed. */
+const keyed = { headers: { 'idempotency-key': 'key-1' }, changed: ['headers' as const] };
 const page = { page: '1', limit: '20', cursor: id };
 
 /** The requests for each connector, on the paths of its default instance and of another one. */
@@ -62,7 +64,7 @@ const listOfInstance = (endpointId: string, suffix: string, path: Record<string,
     path,
     ...more,
     // The bodies are those of the default instance.
-    ...(suffix !== '' && { changed: ['path', 'query'] }),
+    ...(suffix !== '' && { changed: more.headers ? ['headers'] : ['path', 'query'] }),
   });
   const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
   return [
@@ -89,6 +91,9 @@ const listOfInstance = (endpointId: string, suffix: string, path: Record<string,
     of('pause'),
     of('runNow', { body: { mode: 'full' } }),
     of('runNow'),
+    of('runNow', keyed),
+    of('createHook', { ...keyed, body: { kind: 'github' } }),
+    of('rotateHookSecret', { ...keyed, path: { ...path, hookId: id } }),
     of('listNextRuns', { query: { count: '3' } }),
     of('listRuns', { query: { ...page, outcome: 'failed', q: 'refused' } }),
     of('getRun', { path: { ...path, runId: id } }),
@@ -124,7 +129,9 @@ const listRequests = (endpointId: string): DocumentedRequest[] => [
   },
   { operationId: 'listEvents', query: { connector: 'wiki_1', instance: 'hr' }, kept: ['connector'] },
   { operationId: 'createEndpoint', body: { url: 'https://a.example/crawl?x=@', description: 'The wiki' } },
+  { operationId: 'createEndpoint', ...keyed, body: { url: 'https://a.example/crawl' } },
   { operationId: 'createEndpoint', changed: [], body: { url: 'HTTPS://bücher.example' } },
+  { operationId: 'rotateEndpointSecret', ...keyed, path: { endpointId: id } },
   ...['rotateEndpointSecret', 'testEndpoint', 'removeEndpoint'].map((operationId) => ({
     operationId,
     path: { endpointId: id },

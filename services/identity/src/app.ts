@@ -1,13 +1,15 @@
 import formbody from '@fastify/formbody';
-import { authPlugin } from '@platform/auth';
+import { authPlugin, getAccount } from '@platform/auth';
 import { facts, startOutbox } from '@platform/events';
 import {
   type App,
   assertWritable,
   createApp,
   createSecretBox,
+  errorResponses,
   reportMissingKeys,
   notFound,
+  registerIdempotency,
   type ServiceApp,
   type ServiceDeps,
   standardErrors,
@@ -145,6 +147,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     recordRefusal: recorder.recordRefusal,
   });
   guardDangerousRoutes(app, common);
+  registerIdempotency(app, { ...common, errorResponses, getCaller: getAccount });
 
   const outbox = registerAccounts(app, { ...common, keys, resolveTxt, passwords });
   signingKeyRoutes(app, keys);

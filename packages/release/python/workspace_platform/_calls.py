@@ -31,6 +31,8 @@ _USER_AGENT = "workspace-platform"
 _MAX_WAIT_S = 60
 _PAGE_SIZE = 100
 _KEY_HEADER = "idempotency-key"
+# The first request with this key, whose connection broke, is still under way.
+_KEY_IN_USE = "IDEMPOTENCY_KEY_IN_USE"
 _JSON_TYPE = re.compile(r"application/(?:[\w.-]+\+)?json")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\t -~\x80-\xff]*")
@@ -184,7 +186,7 @@ def _to_pause_s(error: PlatformError, prepared: _Prepared, failures: int, max_re
     """Returns how long to wait before the call is repeated; None when it isn't."""
     if not prepared.is_repeatable or failures > max_retries:
         return None
-    if not isinstance(error, (BusyError, UnreachableError, DisconnectedError)):
+    if not isinstance(error, (BusyError, UnreachableError, DisconnectedError)) and error.code != _KEY_IN_USE:
         return None
     asked_s = error.retry_after_s
     return None if asked_s is not None and asked_s > _MAX_WAIT_S else _back_off_s(failures, asked_s)

@@ -54,7 +54,7 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
     base,
     {
       onRequest,
-      config: { needsConfirmation: always },
+      config: { isIdempotent: true, needsConfirmation: always },
       schema: {
         operationId: 'createDestination',
         tags,
@@ -121,7 +121,7 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
     `${base}/:id/secret`,
     {
       onRequest,
-      config: { needsConfirmation: always },
+      config: { isIdempotent: true, needsConfirmation: always },
       schema: {
         operationId: 'replaceDestinationSecret',
         tags,

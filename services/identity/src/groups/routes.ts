@@ -58,6 +58,7 @@ function groupRoutes(app: App, ctx: GroupsContext): void {
     base,
     {
       onRequest: write,
+      config: { isIdempotent: true },
       schema: {
         operationId: 'createGroup',
         tags,

@@ -67,7 +67,7 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
     base,
     {
       onRequest: write,
-      config: { needsConfirmation: always },
+      config: { isIdempotent: true, needsConfirmation: always },
       schema: {
         operationId: 'createToken',
         tags,
@@ -152,7 +152,7 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
     `${base}/:tokenId/rotate`,
     {
       onRequest: write,
-      config: { needsConfirmation: always },
+      config: { isIdempotent: true, needsConfirmation: always },
       schema: {
         operationId: 'rotateToken',
         tags,
@@ -253,6 +253,7 @@ export function ownCredentialRoutes(app: App, ctx: TokenContext): void {
     `${base}/self/rotate`,
     {
       onRequest: [app.authenticate, requireToken, requireScopes(['pat:write'])],
+      config: { isIdempotent: true },
       schema: {
         operationId: 'rotateOwnCredential',
         tags,

@@ -343,3 +343,20 @@ begin
   update outbox.head set position = last_position + assigned;
   return assigned;
 end $$;
+
+--- Idempotency keys ---------------------------------------------------------------------------------
+
+-- Requests that create something, each by its credential and the hash of its key. The response is encrypted, since
+-- some have a secret that is shown once; a row without one is under way, or its outcome is unknown. Rows live for an hour.
+create table idempotency_keys (
+  org_id uuid not null,
+  credential_id text not null,
+  key_hash text not null,
+  request_digest text not null,
+  status smallint,
+  sealed_body text,
+  expires_at timestamptz(3) not null,
+  primary key (org_id, credential_id, key_hash)
+);
+-- Expired ones are deleted by this.
+create index idempotency_keys_expires_at on idempotency_keys (expires_at);

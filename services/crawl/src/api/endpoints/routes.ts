@@ -23,6 +23,7 @@ function changeRoutes(app: App, service: EndpointService): void {
     `${base}/endpoints`,
     {
       onRequest,
+      config: { isIdempotent: true },
       schema: {
         operationId: 'createEndpoint',
         tags,
@@ -40,6 +41,7 @@ function changeRoutes(app: App, service: EndpointService): void {
     `${base}/endpoints/:endpointId/rotate`,
     {
       onRequest,
+      config: { isIdempotent: true },
       schema: {
         operationId: 'rotateEndpointSecret',
         tags,

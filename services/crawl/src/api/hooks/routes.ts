@@ -40,6 +40,7 @@ function hookRoutesOf(app: App, service: HookService, { path, params, toOperatio
     `${path}/hooks`,
     {
       onRequest: administrators(app, 'crawl:write'),
+      config: { isIdempotent: true },
       schema: {
         operationId: toOperationId('createHook'),
         tags,
@@ -58,6 +59,7 @@ function hookRoutesOf(app: App, service: HookService, { path, params, toOperatio
     `${path}/hooks/:hookId/rotate`,
     {
       onRequest: administrators(app, 'crawl:write'),
+      config: { isIdempotent: true },
       schema: {
         operationId: toOperationId('rotateHookSecret'),
         tags,

@@ -37,6 +37,7 @@ function runRoutesOf(
     `${path}/run`,
     {
       onRequest: onWrite,
+      config: { isIdempotent: true },
       schema: {
         operationId: toOperationId('runNow'),
         tags,

@@ -1174,3 +1174,20 @@ create index connection_steps_of_org on connection_steps (org_id, id) where org_
 
 -- Rows are written once; the retention deletes them.
 create trigger tool_calls_are_kept before update or truncate on tool_calls for each statement execute function refuse_change();
+
+--- Idempotency keys ---------------------------------------------------------------------------------
+
+-- Requests that create something, each by its credential and the hash of its key. The response is encrypted, since
+-- some have a secret that is shown once; a row without one is under way, or its outcome is unknown. Rows live for an hour.
+create table idempotency_keys (
+  org_id uuid not null,
+  credential_id text not null,
+  key_hash text not null,
+  request_digest text not null,
+  status smallint,
+  sealed_body text,
+  expires_at timestamptz(3) not null,
+  primary key (org_id, credential_id, key_hash)
+);
+-- Expired ones are deleted by this.
+create index idempotency_keys_expires_at on idempotency_keys (expires_at);

@@ -40,7 +40,7 @@ export function serverRoutes(app: App, service: ServerService): void {
     base,
     {
       onRequest,
-      config: { needsConfirmation: always },
+      config: { isIdempotent: true, needsConfirmation: always },
       schema: {
         operationId: 'createMcpServer',
         tags,

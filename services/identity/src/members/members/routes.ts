@@ -81,7 +81,7 @@ function userRoutes(app: App, service: UserService): void {
     '/api/v1/users',
     {
       onRequest: create,
-      config: { needsConfirmation: always },
+      config: { isIdempotent: true, needsConfirmation: always },
       schema: {
         operationId: 'createUser',
         tags,

@@ -42,7 +42,7 @@ function applicationRoutes(app: App, service: ApplicationService): void {
     base,
     {
       onRequest,
-      config: { needsConfirmation: always },
+      config: { isIdempotent: true, needsConfirmation: always },
       schema: {
         operationId: 'createOAuthApplication',
         tags,
@@ -135,7 +135,7 @@ function applicationSecretRoutes(app: App, service: SecretService): void {
     `${base}/:clientId/secrets`,
     {
       onRequest,
-      config: { needsConfirmation: always },
+      config: { isIdempotent: true, needsConfirmation: always },
       schema: {
         operationId: 'createOAuthApplicationSecret',
         tags,

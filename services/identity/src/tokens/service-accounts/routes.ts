@@ -50,7 +50,7 @@ function accountRoutes(app: App, ctx: TokenContext): void {
     base,
     {
       onRequest,
-      config: { needsConfirmation: always },
+      config: { isIdempotent: true, needsConfirmation: always },
       schema: {
         operationId: 'createServiceAccount',
         tags,
@@ -166,7 +166,7 @@ function accountTokenRoutes(app: App, ctx: TokenContext): void {
     `${base}/:accountId/tokens`,
     {
       onRequest,
-      config: { needsConfirmation: always },
+      config: { isIdempotent: true, needsConfirmation: always },
       schema: {
         operationId: 'createServiceAccountToken',
         tags,
