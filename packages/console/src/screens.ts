@@ -133,6 +133,12 @@ export const placeGroups: readonly PlaceGroup[] = [
             load: () => import('./screens/apps/all-apps.tsx'),
           },
           {
+            path: '/organisation/apps/attempts',
+            label: text.views.attempts,
+            isForAdmins: true,
+            load: () => import('./screens/connect/all-attempts.tsx'),
+          },
+          {
             path: '/organisation/apps/$connectionId',
             isForAdmins: true,
             load: () => import('./screens/apps/app.tsx'),

@@ -104,14 +104,24 @@ describeWith('chromium', 'the screen that connects agents', () => {
       .filter({ has: page.getByRole('heading', { name: 'Sign-in of Stuck agent' }) });
     await attempt.getByText('Up to you.').waitFor();
     await attempt.getByText('press “Allow”').waitFor();
-    expect(await attempt.locator('.reached > li[data-stuck]').allTextContents()).toEqual(['You allowed it']);
+    expect(await attempt.locator('.reached > li[data-stuck]').allTextContents()).toEqual(['Was allowed']);
     expect(await attempt.locator('.reached > li').allTextContents()).toEqual(
-      expect.arrayContaining(['Opened the browser', 'You were asked']),
+      expect.arrayContaining(['Opened the browser', 'Asked for consent']),
     );
     await page.setViewportSize({ width: 1280, height: 800 });
     expect(await findBarriersInLooks(page)).toEqual([]);
     await page.setViewportSize({ width: 360, height: 800 });
     expect(await page.evaluate<boolean>(isNarrow)).toBe(true);
+
+    const administrator = await using.open('/organisation/apps');
+    await administrator.getByRole('link', { name: 'Attempts to connect' }).click();
+    await administrator.getByRole('heading', { level: 1, name: 'Attempts to connect' }).waitFor();
+    const seen = administrator
+      .getByRole('listitem')
+      .filter({ has: administrator.getByRole('heading', { name: 'Sign-in of Stuck agent' }) });
+    await seen.getByText(`Up to ${ada.email}.`).waitFor();
+    await seen.getByText('What they are told: The question is in your browser').waitFor();
+    expect(await findBarriersInLooks(administrator)).toEqual([]);
   });
 
   test('UI-26 lists that are empty until an agent is connected lead to the screen', async () => {

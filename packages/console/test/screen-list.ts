@@ -27,6 +27,7 @@ export const SCREENS = [
   ['/organisation/token-policy', 'Token policy'],
   ['/organisation/mcp-servers', 'MCP servers'],
   ['/organisation/apps', 'Connected apps'],
+  ['/organisation/apps/attempts', 'Attempts to connect'],
   ['/activity/audit', 'Audit log'],
   ['/activity', 'Activity'],
   ['/activity/destinations', 'Destinations of events'],

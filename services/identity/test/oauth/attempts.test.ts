@@ -123,7 +123,7 @@ test('others see what belongs to nobody from their own network alone, and nothin
   ]);
   for (const by of [session, elsewhere]) expect((await list(by)).map(({ userId }) => userId)).toEqual([null]);
   // Administrators see those of members, and of nobody else.
-  expect((await list(session, '/all')).map(({ userId }) => userId)).toEqual([other.id]);
+  expect(await list(session, '/all')).toMatchObject([{ userId: other.id, email: other.email }]);
   expect(await list(elsewhere, '/all')).toEqual([]);
   const refused = await identity.call('GET', '/api/v1/agents/attempts/all', { token: other.session });
   expect(refused.status).toBe(403);

@@ -30,7 +30,7 @@ export function Attempts({ canRegister }: { canRegister: boolean }) {
       <ul className="settings">
         {shown.map((attempt) => (
           <li key={`${attempt.startedAt} ${attempt.client}`}>
-            <Progress attempt={attempt} canRegister={canRegister} />
+            <Progress attempt={attempt} canRegister={canRegister} isOwn />
           </li>
         ))}
       </ul>
@@ -38,13 +38,23 @@ export function Attempts({ canRegister }: { canRegister: boolean }) {
   );
 }
 
-function Progress({ attempt, canRegister }: { attempt: ConnectionAttempt; canRegister: boolean }) {
+interface ProgressProps {
+  readonly attempt: ConnectionAttempt;
+  readonly canRegister: boolean;
+  /** Whether the reader is the member who connects; otherwise an administrator. */
+  readonly isOwn?: boolean;
+}
+
+/** How far an attempt has come, whose turn it is, and what to do. */
+export function Progress({ attempt, canRegister, isOwn = false }: ProgressProps) {
   const stuck = describeAttempt(attempt, canRegister);
-  const { steps, lastAt, stuckAt, fault } = attempt;
+  const { steps, lastAt, stuckAt, fault, email } = attempt;
+  const who = isOwn ? t.who : { ...t.who, you: email ?? t.member };
   return (
     <div>
       <h3>{t.of(nameAttempt(attempt))}</h3>
       <p>
+        {!isOwn && email !== null && <>{email} · </>}
         <Time at={lastAt} />
       </p>
       <ol className="reached">
@@ -60,7 +70,8 @@ function Progress({ attempt, canRegister }: { attempt: ConnectionAttempt; canReg
       </ol>
       {stuck && (
         <p className="warning">
-          <strong>{(fault === null ? t.stuck : t.failed)(t.who[stuck.who])}.</strong> {stuck.advice}
+          <strong>{(fault === null ? t.stuck : t.failed)(who[stuck.who])}.</strong>{' '}
+          {isOwn ? stuck.advice : t.told(stuck.advice)}
         </p>
       )}
     </div>

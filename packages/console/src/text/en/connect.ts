@@ -52,8 +52,15 @@ export const connect = createTexts({
   },
   attempts: {
     title: 'How far it has come',
+    allIntro:
+      'The latest attempts of members to connect an agent by signing in, and the step at which each is stuck. They are kept for 14 days.',
+    allEmptyTitle: 'Nobody has tried to connect an agent',
+    allEmptyAdvice:
+      'An attempt appears here once its member has signed in. What came before that is shown on the member’s own screen.',
     of: (client: string) => `Sign-in of ${client}`,
     unnamed: 'a client',
+    member: 'the member',
+    told: (advice: string) => `What they are told: ${advice}`,
     stuck: (who: string) => `Up to ${who}`,
     failed: (who: string) => `Refused; up to ${who}`,
     who: {
@@ -68,8 +75,8 @@ export const connect = createTexts({
       metadata: 'Read how to sign in',
       registration: 'Registered itself',
       authorize: 'Opened the browser',
-      consent: 'You were asked',
-      code: 'You allowed it',
+      consent: 'Asked for consent',
+      code: 'Was allowed',
       token: 'Got its token',
       call: 'Called a tool',
     },

@@ -39,6 +39,7 @@ export const palette = createTexts({
       'profile password mfa 2fa second factor passkey theme dark light time zone language sessions log out',
     '/account/tokens': 'pat api keys credentials',
     '/account/apps': 'oauth agents claude chatgpt',
+    '/organisation/apps/attempts': 'stuck sign-in oauth connect',
     '/account/services': 'sign in credentials upstream',
     '/knowledge': 'search sources documents ask',
     '/activity': 'events history log what happened recent',

@@ -108,3 +108,18 @@ export async function findClientNames(
   });
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
+
+/** Returns the addresses of members of the organisation by their ids. */
+export async function findEmails(
+  db: pg.Pool,
+  orgId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await db.query<{ id: string; email: string }>({
+    name: 'connection_emails',
+    text: 'select id::text, email from users where org_id = $1 and id = any($2::uuid[])',
+    values: [orgId, ids],
+  });
+  return new Map(rows.map(({ id, email }) => [id, email]));
+}

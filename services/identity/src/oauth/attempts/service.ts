@@ -3,7 +3,13 @@ import type { UserPrincipal } from '@platform/auth';
 import type pg from 'pg';
 import { Type } from 'typebox';
 import { toAttemptNetwork } from './journal.js';
-import { findCallers, findClientNames, findOrganisationSteps, findSteps } from './attempts.sql.js';
+import {
+  findCallers,
+  findClientNames,
+  findEmails,
+  findOrganisationSteps,
+  findSteps,
+} from './attempts.sql.js';
 import { type Attempt, findStuckStep, type RecordedStep, steps, toAttempts } from './steps.js';
 
 /** What belongs to nobody is shown, and kept, for so long. */
@@ -22,6 +28,7 @@ const ConnectionAttempt = Type.Object(
     ),
     userAgent: Nullable('What the client, or the browser, said it is.'),
     userId: Nullable('The member who signed in; null while nobody has.'),
+    email: Nullable('The address of that member.'),
     startedAt: Instant,
     lastAt: Instant,
     steps: Type.Array(Type.Object({ step: StepName, at: Instant })),
@@ -47,6 +54,7 @@ const byStep = (recorded: readonly RecordedStep[]) => [
 
 async function describeAttempts(
   pool: pg.Pool,
+  orgId: string,
   recorded: readonly RecordedStep[],
 ): Promise<ConnectionAttempt[]> {
   const attempts = toAttempts(recorded).slice(0, MAX_ATTEMPTS);
@@ -61,6 +69,11 @@ async function describeAttempts(
     pool,
     owned.flatMap(({ clientId }) => clientId ?? []),
   );
+  const emails = await findEmails(
+    pool,
+    orgId,
+    owned.flatMap(({ recorded: own }) => own.flatMap(({ userId }) => userId ?? [])),
+  );
   const called = await findCallers(
     pool,
     wanted.filter((one) => one !== undefined),
@@ -70,11 +83,13 @@ async function describeAttempts(
     const hasCalled = wanted[index] !== undefined && called[next++] === true;
     const [first] = attempt.recorded;
     const last = attempt.recorded.at(-1);
+    const userId = attempt.recorded.findLast((step) => step.userId !== null)?.userId ?? null;
     return {
       client: toClient(attempt.clientId),
       name: (owned.includes(attempt) && names.get(attempt.clientId ?? '')) || null,
       userAgent: first?.userAgent ?? null,
-      userId: attempt.recorded.findLast(({ userId }) => userId !== null)?.userId ?? null,
+      userId,
+      email: (userId !== null && emails.get(userId)) || null,
       startedAt: first?.at.toISOString() ?? '',
       lastAt: last?.at.toISOString() ?? '',
       steps: byStep(attempt.recorded),
@@ -92,10 +107,10 @@ export async function listAttempts(
 ): Promise<Attempts> {
   const of = { userId, orgId, network: toAttemptNetwork(address) };
   const since = new Date(clock() - UNOWNED_MS);
-  return { data: await describeAttempts(pool, await findSteps(pool, of, since)) };
+  return { data: await describeAttempts(pool, orgId, await findSteps(pool, of, since)) };
 }
 
 /** Lists the latest attempts of all members of the organisation, the newest first. */
 export async function listOrganisationAttempts(pool: pg.Pool, { orgId }: UserPrincipal): Promise<Attempts> {
-  return { data: await describeAttempts(pool, await findOrganisationSteps(pool, orgId)) };
+  return { data: await describeAttempts(pool, orgId, await findOrganisationSteps(pool, orgId)) };
 }
