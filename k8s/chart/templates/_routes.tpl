@@ -43,7 +43,7 @@ groups:
   # The console, and the health of the platform: without identity nobody can be let in.
   - service: identity
     exact: [/, /health/live, /health/ready]
-    prefixes: [/assets, /account, /activity, /connect, /crawls, /knowledge, /mails, /organisation, /tools]
+    prefixes: [/assets, /account, /activity, /connect, /crawls, /guides, /knowledge, /mails, /organisation, /tools]
   - service: mail
     prefixes: [/api/v1/mail, /docs/mail]
   - service: crawl

@@ -192,6 +192,15 @@ export const placeGroups: readonly PlaceGroup[] = [
         ],
       },
       {
+        label: text.places.guides,
+        icon: BookIcon,
+        isInMenu: true,
+        screens: [
+          { path: '/guides', label: text.views.guides, load: () => import('./screens/guides/guides.tsx') },
+          { path: '/guides/$guide', load: () => import('./screens/guides/one-guide.tsx') },
+        ],
+      },
+      {
         label: text.places.account,
         icon: LockIcon,
         isInMenu: true,

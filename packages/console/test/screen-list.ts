@@ -4,6 +4,8 @@ export const SCREENS = [
   ['/', /Welcome/],
   ['/knowledge', 'Knowledge'],
   ['/tools', 'Tools'],
+  ['/guides', 'Guides'],
+  ['/guides/mcp-servers', 'Mounting MCP servers'],
   ['/account', 'My account'],
   ['/account/apps', 'Connected apps'],
   ['/account/services', 'Connected services'],

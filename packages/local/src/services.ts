@@ -93,6 +93,7 @@ const identity: ServiceDefinition = {
     '/activity',
     '/connect',
     '/crawls',
+    '/guides',
     '/knowledge',
     '/tools',
     '/mails',

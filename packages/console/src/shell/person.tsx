@@ -40,6 +40,7 @@ export function Person({ onShortcuts }: { onShortcuts: () => void }) {
       }
       actions={[
         { label: text.screens.account, run: () => void navigate({ to: '/account' }) },
+        { label: text.places.guides, run: () => void navigate({ to: '/guides' }) },
         { label: text.apiDocs, run: () => location.assign('/docs') },
         { label: text.shortcuts, run: onShortcuts },
         { label: text.signOut, run: () => signOut.mutate() },

@@ -48,6 +48,7 @@ export const SCREEN_PATHS = [
   '/activity',
   '/connect',
   '/crawls',
+  '/guides',
   '/knowledge',
   '/mails',
   '/organisation',

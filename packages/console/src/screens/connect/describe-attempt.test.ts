@@ -5,6 +5,7 @@ const attempt = (fields: Partial<ConnectionAttempt>): ConnectionAttempt => ({
   name: null,
   userAgent: null,
   userId: null,
+  email: null,
   startedAt: '',
   lastAt: '',
   steps: [],

@@ -1,5 +1,6 @@
 import { palette as t } from '#text/palette';
 import { text } from '#text/shared';
+import { guides } from 'virtual:guides';
 import { listViews, places } from '../../screens.ts';
 import { BookIcon, PlusIcon } from '../../ui/icons.tsx';
 import { matches, type Target, type TargetGroup } from './target.ts';
@@ -28,6 +29,12 @@ const actions: readonly (Omit<Target, 'icon'> & { readonly isForAdmins?: boolean
 ];
 
 const help: readonly Target[] = [
+  ...guides.map(({ id, title }) => ({
+    id: `guide ${id}`,
+    label: title,
+    icon: BookIcon,
+    to: `/guides/${id}`,
+  })),
   { id: 'api', label: text.apiDocs, icon: BookIcon, to: '/docs', isOutside: true },
 ];
 
@@ -59,6 +66,11 @@ export function listKnown(query: string, role: string): readonly TargetGroup[] {
         .filter((action) => (role === 'admin' || !action.isForAdmins) && isMatch(action))
         .map((action) => ({ ...action, icon: PlusIcon })),
     },
-    { id: 'help', label: t.help, targets: help.filter(isMatch) },
+    // Nobody looks through all of them.
+    {
+      id: 'help',
+      label: t.help,
+      targets: query === '' ? help.filter(({ isOutside }) => isOutside) : help.filter(isMatch),
+    },
   ];
 }

@@ -38,6 +38,7 @@ export const palette = createTexts({
     '/account':
       'profile password mfa 2fa second factor passkey theme dark light time zone language sessions log out',
     '/account/tokens': 'pat api keys credentials',
+    '/guides': 'help documentation manual how to',
     '/account/apps': 'oauth agents claude chatgpt',
     '/organisation/apps/attempts': 'stuck sign-in oauth connect',
     '/account/services': 'sign in credentials upstream',

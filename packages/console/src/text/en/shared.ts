@@ -39,6 +39,7 @@ export const text = createTexts({
   skipToContent: 'Skip to the content',
   signOut: 'Sign out',
   apiDocs: 'API documentation',
+  table: 'Table',
   shortcuts: 'Keyboard shortcuts',
   signedInAs: 'Signed in as',
   actions: 'Actions',
@@ -128,6 +129,7 @@ export const text = createTexts({
   },
   /** The lines of the navigation. */
   places: {
+    guides: 'Guides',
     connect: 'Connect',
     home: 'Home',
     knowledge: 'Knowledge',
@@ -147,6 +149,7 @@ export const text = createTexts({
   },
   /** The views of a place, beside one another. */
   views: {
+    guides: 'Guides',
     connect: 'Connect',
     home: 'Home',
     knowledge: 'Knowledge',
@@ -184,6 +187,7 @@ export const text = createTexts({
   danger: 'Danger zone',
   /** The titles of the screens. */
   screens: {
+    guides: 'Guides',
     tools: 'Tools',
     knowledge: 'Knowledge',
     tokens: 'My tokens',
