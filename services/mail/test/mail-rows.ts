@@ -20,7 +20,7 @@ export async function insertMailRow(db: pg.Pool, row: MailRow): Promise<string> 
     id,
     org_id: orgId,
     state,
-    lane: 2,
+    priority: 2,
     caller_waits: false,
     lease_until: state === 'sending' ? new Date(Date.now() + 3_600_000) : null,
     next_attempt_at: createdAt,

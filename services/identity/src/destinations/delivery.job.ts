@@ -43,7 +43,7 @@ const TURN_MS = 10_000;
  * The destinations that a replica sends to at the same time, and those of one organisation that all replicas send to.
  * Subscriptions, of which members can have many, delay no destination of an administrator.
  */
-const lanes = [
+const concurrencyLimits = [
   { areSubscriptions: false, isAccepting: true, total: 96, perOrganisation: 12 },
   { areSubscriptions: false, isAccepting: false, total: 32, perOrganisation: 4 },
   { areSubscriptions: true, isAccepting: true, total: 96, perOrganisation: 48 },
@@ -96,7 +96,7 @@ interface DeliveryDeps {
 /** Creates the job that sends facts to destinations. Every replica runs it. */
 export function createDeliveryJob(deps: DeliveryDeps) {
   const { pool, send, toSubscribedEvent, disable, countDeliveries, clock, log } = deps;
-  const running = new Map(lanes.map((lane) => [lane, new Set<Promise<void>>()]));
+  const running = new Map(concurrencyLimits.map((limits) => [limits, new Set<Promise<void>>()]));
 
   /** Whether there are subscriptions, and up to where facts were looked at for the idle ones. */
   let areAny = true;
@@ -216,16 +216,19 @@ export function createDeliveryJob(deps: DeliveryDeps) {
     }
   }
 
-  async function claimLane(lane: (typeof lanes)[number], stopping: AbortSignal): Promise<void> {
-    const busy = running.get(lane) ?? new Set();
-    if (busy.size >= lane.total) return;
+  async function claimWithin(
+    limits: (typeof concurrencyLimits)[number],
+    stopping: AbortSignal,
+  ): Promise<void> {
+    const busy = running.get(limits) ?? new Set();
+    if (busy.size >= limits.total) return;
     const now = clock();
     const claims = await claimDestinations(pool, {
       now: new Date(now),
-      isAccepting: lane.isAccepting,
-      areSubscriptions: lane.areSubscriptions,
-      perOrganisation: lane.perOrganisation,
-      limit: lane.total - busy.size,
+      isAccepting: limits.isAccepting,
+      areSubscriptions: limits.areSubscriptions,
+      perOrganisation: limits.perOrganisation,
+      limit: limits.total - busy.size,
       until: new Date(now + CLAIM_MS),
     });
     for (const claim of claims) {
@@ -246,7 +249,7 @@ export function createDeliveryJob(deps: DeliveryDeps) {
   const claiming = createPeriodicTask({
     intervalMs: INTERVAL_MS,
     async run(stopping) {
-      await Promise.all(lanes.map((lane) => claimLane(lane, stopping)));
+      await Promise.all(concurrencyLimits.map((limits) => claimWithin(limits, stopping)));
     },
     onError: (error) => {
       log.warn({ err: error }, 'failed to look for facts to send; retrying');

@@ -124,7 +124,7 @@ const acts: Readonly<Record<string, Act>> = {
     const mail = {
       id: uuidv7(),
       orgId,
-      lane: 2,
+      priority: 2,
       callerWaits: false,
       atLeastOnce: false,
       canResend: true,

@@ -44,13 +44,13 @@ async function claim(limits: Partial<ClaimLimits> = {}, pool: Pick<pg.Pool, 'que
 }
 
 /** Queues mails of an organisation, in this order. */
-async function queue(orgId: string, lanes: readonly number[]): Promise<void> {
-  for (const [index, lane] of lanes.entries())
+async function queue(orgId: string, priorities: readonly number[]): Promise<void> {
+  for (const [index, priority] of priorities.entries())
     await insertMailRow(db, {
       orgId,
       state: 'queued',
       createdAt: new Date(Date.now() - 60_000 + index),
-      columns: { lane, expires_at: new Date(Date.now() + 3_600_000) },
+      columns: { priority, expires_at: new Date(Date.now() + 3_600_000) },
     });
 }
 
@@ -69,7 +69,7 @@ test('organisations take turns, however many mails one of them has', async () =>
 test('codes go before notices, and notices before everything else', async () => {
   const orgId = uuidv7();
   await queue(orgId, [2, 2, 1, 0]);
-  expect((await claim({ limit: 3 })).map(({ lane }) => lane)).toEqual([0, 1, 2]);
+  expect((await claim({ limit: 3 })).map(({ priority }) => priority)).toEqual([0, 1, 2]);
 });
 
 test('one connection of an organisation is kept free for codes', async () => {
@@ -79,13 +79,13 @@ test('one connection of an organisation is kept free for codes', async () => {
   expect(await claim({ held: new Map([[orgId, [5, 5]]]) })).toEqual([]);
   await queue(orgId, [0, 0]);
   const codes = await claim({ held: new Map([[orgId, [5, 5]]]) });
-  expect(codes.map(({ lane }) => lane)).toEqual([0]);
+  expect(codes.map(({ priority }) => priority)).toEqual([0]);
 });
 
 /** Queues mails of each organisation, which are due in an hour. */
 const queueMany = (organisations: number, mailsOfEach: number) =>
   db.query(
-    `insert into mails (id, org_id, state, lane, caller_waits, next_attempt_at, expires_at, subject, from_address, to_addresses,
+    `insert into mails (id, org_id, state, priority, caller_waits, next_attempt_at, expires_at, subject, from_address, to_addresses,
        cc_addresses, template_type, created_at, updated_at)
      select gen_random_uuid(), lpad((number % $1)::text, 32, '0')::uuid, 'queued', 2, false, now() + interval '1 hour',
        now() + interval '1 day', 'bulk', 'from@example.com', '{to@example.com}', '{}', 'accountCreation', now(), now()
@@ -124,16 +124,16 @@ test('all organisations have their turns while very many mails are due, and no c
   await db.query(`update mails set next_attempt_at = now() - interval '1 hour'`);
   const { journal, dispatcher } = openDispatcher();
   await queue('ffffffff-0000-0000-0000-000000000000', [2, 0]);
-  const sent: { readonly orgId: string; readonly lane: number }[] = [];
-  dispatcher.start(async ({ id, claim: number, orgId, lane }) => {
-    sent.push({ orgId, lane });
+  const sent: { readonly orgId: string; readonly priority: number }[] = [];
+  dispatcher.start(async ({ id, claim: number, orgId, priority }) => {
+    sent.push({ orgId, priority });
     return { id, claim: number, state: 'sent' };
   });
   try {
     await waitFor(() => sent.length === 1_202, { what: 'all mails' });
-    expect(sent.findIndex(({ lane }) => lane === 0)).toBeLessThan(5);
+    expect(sent.findIndex(({ priority }) => priority === 0)).toBeLessThan(5);
     // The second turn of nobody comes before the first one of somebody else.
-    const bulk = sent.filter(({ lane }) => lane === 2).map(({ orgId }) => orgId);
+    const bulk = sent.filter(({ priority }) => priority === 2).map(({ orgId }) => orgId);
     expect(new Set(bulk.slice(0, 601)).size).toBeGreaterThan(570);
   } finally {
     await dispatcher.stop();
@@ -169,8 +169,8 @@ test('a part of the mails in flight is kept for codes', async () => {
   const orgId = uuidv7();
   await queue(orgId, [1, 1, 1, 2, 2, 2]);
   const begun: number[] = [];
-  dispatcher.start(async ({ id, claim: number, lane }, { signal }) => {
-    begun.push(lane);
+  dispatcher.start(async ({ id, claim: number, priority }, { signal }) => {
+    begun.push(priority);
     await once(signal, 'abort');
     return { id, claim: number, state: 'queued', nextAttemptAt: new Date() };
   });
@@ -239,20 +239,20 @@ test('a mail whose attempt throws before its message is begun is tried again soo
 test('the lease of a code is short, is renewed, and is that of other mails once its message is begun', async () => {
   const measureLease = async () => {
     const { rows } = await db.query(
-      `select extract(epoch from lease_until - clock_timestamp())::float as seconds from mails where lane = 0`,
+      `select extract(epoch from lease_until - clock_timestamp())::float as seconds from mails where priority = 0`,
     );
     return rows[0].seconds as number;
   };
   await queue(uuidv7(), [0, 2]);
   const [code, other] = await claim();
   if (!code || !other) throw new Error('nothing was claimed');
-  expect([code.lane, other.lane]).toEqual([0, 2]);
+  expect([code.priority, other.priority]).toEqual([0, 2]);
   expect(await measureLease()).toBeLessThanOrEqual(1.5);
   const log = createLogger('mail', 'silent');
   const journal = createJournal({ pool: db, clock: Date.now, log, leaseMs: 30_000 });
   try {
     journal.hold(code);
-    await db.query('update mails set lease_until = now() where lane = 0');
+    await db.query('update mails set lease_until = now() where priority = 0');
     await waitFor(async () => (await measureLease()) > 0.5, { what: 'the renewal' });
     expect(await measureLease()).toBeLessThanOrEqual(1.5);
     await journal.begin(code);
@@ -362,9 +362,9 @@ test('mails that are not due, or have expired, are not claimed', async () => {
 test('a claim reads only as many mails as it may get, however long the queue is, and whatever the statistics say', async () => {
   await insertMailRow(db, { state: 'queued' });
   const copy = `
-    insert into mails (id, org_id, state, lane, caller_waits, next_attempt_at, expires_at, subject, from_address, to_addresses,
+    insert into mails (id, org_id, state, priority, caller_waits, next_attempt_at, expires_at, subject, from_address, to_addresses,
        cc_addresses, template_type, created_at, updated_at)
-     select gen_random_uuid(), org_id, state, lane, caller_waits, next_attempt_at + n * $1::interval, expires_at, subject,
+     select gen_random_uuid(), org_id, state, priority, caller_waits, next_attempt_at + n * $1::interval, expires_at, subject,
        from_address, to_addresses, cc_addresses, template_type, created_at, updated_at
      from (select * from mails limit 1) one cross join generate_series(1, $2::int) as n`;
   await db.query('alter table mails set (autovacuum_enabled = false)');
@@ -392,7 +392,7 @@ test('a claim reads only as many mails as it may get, however long the queue is,
         ...(await explain(`claim_mails(now() + interval '1 s', 5, '{}', 5, 6, 1000, '{${ids}}')`)),
       ].join('\n');
       expect(plan).not.toContain('Seq Scan on mails');
-      // No step reads more than the mails of one claim in each of its lanes, or the mails that show how many organisations are due.
+      // No step reads more than the mails of one claim in each of its priorities, or the mails that show how many organisations are due.
       const counts = [...plan.matchAll(/actual rows=(\d+)/g)].map(([, count]) => Number(count));
       expect(Math.max(...counts)).toBeLessThanOrEqual(200);
     }

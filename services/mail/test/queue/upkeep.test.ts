@@ -90,9 +90,9 @@ test.each([
   const createdAt = new Date(now - ageDays * DAY_MS);
   await insertMailRow(db, { state, createdAt, columns: { expires_at: new Date(now - 1) } });
   await db.query(
-    `insert into mails (id, org_id, state, lane, caller_waits, next_attempt_at, expires_at, subject, from_address, to_addresses,
+    `insert into mails (id, org_id, state, priority, caller_waits, next_attempt_at, expires_at, subject, from_address, to_addresses,
        cc_addresses, template_type, created_at, updated_at)
-     select gen_random_uuid(), org_id, state, lane, caller_waits, next_attempt_at, expires_at, subject, from_address, to_addresses,
+     select gen_random_uuid(), org_id, state, priority, caller_waits, next_attempt_at, expires_at, subject, from_address, to_addresses,
        cc_addresses, template_type, created_at, updated_at from mails cross join generate_series(1, 2499)`,
   );
   await runUpkeep({ times: { leaseMs: 30_000, upkeepMs, keyLifetimeMs: DAY_MS } });

@@ -283,7 +283,7 @@ describe('the cursors of the list', () => {
     // oxfmt-ignore
     await mail.db.query(
       `with mails as (
-         insert into mails (id, org_id, state, lane, caller_waits, next_attempt_at, expires_at, subject, from_address, to_addresses, cc_addresses, template_type, created_at, updated_at)
+         insert into mails (id, org_id, state, priority, caller_waits, next_attempt_at, expires_at, subject, from_address, to_addresses, cc_addresses, template_type, created_at, updated_at)
          select overlay(gen_random_uuid()::text placing $2 from 1 for 15)::uuid, $1::uuid, state::mail_state, 2, false, now(), now(), 'x',
            'noreply@example.com', array[$4], '{}', 'loginWithOTP', now(), now()
          from unnest($3::text[]) as state

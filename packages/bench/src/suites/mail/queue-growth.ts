@@ -30,14 +30,14 @@ interface Others {
   readonly prefix: string;
   /** When the first of them is tried next. */
   readonly dueAt: string;
-  readonly lane: string;
+  readonly priority: string;
 }
 const waiting: Others = {
   name: 'waiting',
   organisations: ORGANISATIONS,
   prefix: '0190a0b0-0001-7000-8000-',
   dueAt: `now() + interval '1 hour'`,
-  lane: `number / ${ORGANISATIONS} % 3`,
+  priority: `number / ${ORGANISATIONS} % 3`,
 };
 const due: Others = {
   name: 'due',
@@ -45,14 +45,14 @@ const due: Others = {
   prefix: '0190a0b0-0000-7000-8000-',
   // By then, the real mails are in the queue.
   dueAt: `now() + interval '1 minute'`,
-  lane: '2',
+  priority: '2',
 };
 
-const toInsertMails = ({ organisations, prefix, dueAt, lane }: Others) => `
-  insert into mails (id, org_id, state, lane, caller_waits, attempts, next_attempt_at, expires_at, subject, from_address,
+const toInsertMails = ({ organisations, prefix, dueAt, priority }: Others) => `
+  insert into mails (id, org_id, state, priority, caller_waits, attempts, next_attempt_at, expires_at, subject, from_address,
                      to_addresses, cc_addresses, template_type, created_at, updated_at, sealed_request, stored_bytes)
   select uuidv7(), ('${prefix}' || lpad((1 + number % ${organisations})::text, 12, '0'))::uuid, 'queued',
-    ${lane}, false, 3, ${dueAt} + number * interval '1 us',
+    ${priority}, false, 3, ${dueAt} + number * interval '1 us',
     now() + interval '1 day', 'Your code', 'noreply@corp.example', array['to' || number || '@example.com'], '{}',
     'loginWithOTP', now(), now(), repeat('x', 400), 400
   from generate_series(1, $1) number`;

@@ -20,7 +20,7 @@ const RETENTION_DAYS = 410;
  * ago, and are spread over the `$4` days before.
  */
 const insertSent = `
-  insert into mails (id, org_id, state, lane, caller_waits, claim, attempts, next_attempt_at, expires_at, subject,
+  insert into mails (id, org_id, state, priority, caller_waits, claim, attempts, next_attempt_at, expires_at, subject,
                      from_address, to_addresses, cc_addresses, template_type, created_at, updated_at, sealed_content)
   select uuidv7(-age), case when number % $2 = 0 then $3::uuid
       else ('0190a0b0-0001-7000-8000-' || lpad((number % $2)::text, 12, '0'))::uuid end,

@@ -7,8 +7,8 @@ create table mails (
   id uuid primary key,
   org_id uuid not null,
   state mail_state not null,
-  -- The lanes of an organisation, most urgent first: 0 codes, 1 notices, 2 everything else.
-  lane smallint not null,
+  -- Within the organisation, most urgent first: 0 codes, 1 notices, 2 everything else.
+  priority smallint not null,
   -- A caller waits for the outcome. What has not begun when nobody waits any more is withdrawn, not sent later.
   caller_waits boolean not null,
   -- Counts the claims: a write of an earlier one takes no effect.
@@ -60,9 +60,9 @@ create index mails_keys_to_expire on mails (created_at) where idempotency_key is
 -- What administrators list, newest first: each state and template is a range of ids of its own.
 create index mails_of_org on mails (org_id, state, template_type, id);
 create index mails_due on mails (next_attempt_at) where state = 'queued';
-create index mails_queued on mails (org_id, lane, next_attempt_at) include (stored_bytes) where state = 'queued';
+create index mails_queued on mails (org_id, priority, next_attempt_at) include (stored_bytes) where state = 'queued';
 -- While very many mails are due, codes are found by themselves: they wait for no turn of their organisation.
-create index mails_queued_codes on mails (org_id, next_attempt_at) where state = 'queued' and lane = 0;
+create index mails_queued_codes on mails (org_id, next_attempt_at) where state = 'queued' and priority = 0;
 create index mails_queued_to_expire on mails (expires_at) where state = 'queued';
 create index mails_sending on mails (lease_until) where state = 'sending';
 create index mails_to_erase on mails (id) where addresses_to_erase <> '{}'::text[];

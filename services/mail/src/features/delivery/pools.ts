@@ -213,7 +213,7 @@ export interface PoolChoice {
   readonly orgId: string;
   readonly poolKey: string;
   readonly configuration: SmtpConfiguration;
-  /** Whether the mail is in the lane of codes. */
+  /** Whether the mail has the priority of codes. */
   readonly isCode: boolean;
 }
 

@@ -5,7 +5,7 @@ import type { Deliver } from '../delivery/deliver.js';
 import type { Outcome } from '../delivery/outcome.js';
 import { toAttemptEnd, toUncounted } from '../queue/attempt-end.js';
 import type { AttemptMail } from '../queue/dispatcher.job.js';
-import { type ClaimedMail, lanes } from '../queue/mail.js';
+import { type ClaimedMail, priorities } from '../queue/mail.js';
 import { findAttachmentPiece } from '../queue/queue.sql.js';
 import { readSmtpConfiguration, type SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
@@ -81,7 +81,7 @@ export function createAttemptMail(deps: {
     const outcome = await deliver({
       orgId: mail.orgId,
       poolKey: toPoolKey(mail.orgId, request.smtp),
-      isCode: mail.lane === lanes.code,
+      isCode: mail.priority === priorities.code,
       configuration,
       recipients: addresses,
       ...toDeliveredMessage({ ...email, to, cc }, toMessageId(mail.id, mail.from), mail.createdAt),

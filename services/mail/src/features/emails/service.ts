@@ -12,9 +12,9 @@ import type { Outcome } from '../delivery/outcome.js';
 import { toAttemptEnd } from '../queue/attempt-end.js';
 import type { Dispatcher } from '../queue/dispatcher.job.js';
 import type { Journal } from '../queue/journal.js';
-import { hasOutcome, lanes, type NewMail } from '../queue/mail.js';
+import { hasOutcome, priorities, type NewMail } from '../queue/mail.js';
 import type { CheckQueue } from '../queue/queue-limit.js';
-import { chooseLane, toExpiry } from '../queue/schedule.js';
+import { choosePriority, toExpiry } from '../queue/schedule.js';
 import { sealContent } from '../templates/kept-content.js';
 import { isSecurityNotice } from '../templates/template-types.js';
 import { notResendable } from './errors.js';
@@ -57,7 +57,7 @@ export function createEmailService(deps: {
     return {
       id,
       orgId,
-      lane: chooseLane(templateType, isFromService),
+      priority: choosePriority(templateType, isFromService),
       callerWaits,
       atLeastOnce: isFromService && isSecurityNotice(templateType),
       // A code expires within minutes: nobody is helped when an administrator sends it again.
@@ -89,13 +89,13 @@ export function createEmailService(deps: {
     const { deadlineAt } = request.deadlines;
     const claim = { id: mail.id, claim: 1 };
     if (addresses.length === 0) return { state: 'failed', problem: { code: 'ESUPPRESSED' }, recipients: [] };
-    if (!(await slots.acquire(mail.orgId, mail.lane, deadlineAt)))
+    if (!(await slots.acquire(mail.orgId, mail.priority, deadlineAt)))
       return { state: 'failed', problem: { code: 'ETIMEDOUT' }, recipients: [] };
     try {
       return await deliver({
         orgId: mail.orgId,
         poolKey: toPoolKey(mail.orgId, request.smtp),
-        isCode: mail.lane === lanes.code,
+        isCode: mail.priority === priorities.code,
         configuration: request.configuration,
         recipients: addresses,
         ...toDeliveredMessage(email, toMessageId(mail.id, mail.from), mail.createdAt),
@@ -104,7 +104,7 @@ export function createEmailService(deps: {
         signal: new AbortController().signal,
       });
     } finally {
-      slots.release(mail.orgId, mail.lane);
+      slots.release(mail.orgId, mail.priority);
     }
   }
 

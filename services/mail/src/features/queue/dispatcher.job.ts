@@ -5,7 +5,7 @@ import { isServerSilent } from '../delivery/outcome.js';
 import type { OnData } from '../delivery/pools.js';
 import { toUncounted } from './attempt-end.js';
 import type { Journal } from './journal.js';
-import { type AttemptEnd, type ClaimedMail, lanes } from './mail.js';
+import { type AttemptEnd, type ClaimedMail, priorities } from './mail.js';
 import { claimMails, FIRST_ORGANISATION, findDueOrganisations } from './queue.sql.js';
 import { createSlots } from './slots.js';
 
@@ -87,7 +87,7 @@ export function createDispatcher(deps: {
       await release(mail, state);
     } finally {
       inFlight.delete(state);
-      slots.release(mail.orgId, mail.lane);
+      slots.release(mail.orgId, mail.priority);
     }
   }
 
@@ -109,13 +109,13 @@ export function createDispatcher(deps: {
     const claimed = await claimMails(pool, new Date(clock()), leaseMs, limits);
     if (claimed.length === MAX_CLAIMED) claiming.wake();
     for (const mail of claimed) {
-      slots.take(mail.orgId, mail.lane);
+      slots.take(mail.orgId, mail.priority);
       journal.hold(mail);
       const state: InFlight = { abort: new AbortController(), isBegun: false, ended: Promise.resolve() };
       inFlight.add(state);
       state.ended = run(mail, state, attempt);
     }
-    const others = claimed.filter(({ lane }) => lane !== lanes.code);
+    const others = claimed.filter(({ priority }) => priority !== priorities.code);
     return { claimed: new Set(others.map(({ orgId }) => orgId)), isFull: claimed.length === limit };
   }
 

@@ -17,13 +17,13 @@ const endCases = Object.entries(endTypes)
 
 /** The columns of a mail that {@link insertMailFacts} reads, for the `returning` of the statement that ends mails. */
 export const ENDED_MAIL_COLUMNS = `mails.id, mails.org_id, mails.state, mails.template_type, mails.attempts, mails.problem,
-  mails.updated_at, mails.lane, mails.reference, mails.idempotency_key, mails.sender_id,
+  mails.updated_at, mails.priority, mails.reference, mails.idempotency_key, mails.sender_id,
   cardinality(mails.to_addresses) + cardinality(mails.cc_addresses) as recipient_count`;
 
 /**
  * Returns the insert of the facts that the ends of mails are: the statement that ends mails stores them. They name no recipient.
  * Only the keys that identity gave its own mails are passed on: the key of a caller, which may hold anything, stays here. The
- * mails of callers are all in lane 2.
+ * mails of callers all have priority 2.
  *
  * @param ended - a relation with the {@link ENDED_MAIL_COLUMNS}.
  */
@@ -33,7 +33,7 @@ export const insertMailFacts = (ended: string): string =>
         'mailId', id, 'emailTemplateType', template_type, 'attempts', attempts, 'recipients', recipient_count,
         'problem', problem, 'senderId', sender_id)
         || case when reference is not null then jsonb_build_object('reference', reference)
-                when lane < 2 and idempotency_key is not null then jsonb_build_object('reference', idempotency_key)
+                when priority < 2 and idempotency_key is not null then jsonb_build_object('reference', idempotency_key)
                 else '{}' end as data,
       updated_at as at
     from ${ended}) as fact where type is not null`);

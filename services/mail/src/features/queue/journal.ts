@@ -7,7 +7,14 @@ import {
   type Logger,
 } from '@platform/service-kit';
 import type pg from 'pg';
-import { type AttemptEnd, type Lane, lanes, type MailClaim, type MailStatus, type NewMail } from './mail.js';
+import {
+  type AttemptEnd,
+  type Priority,
+  priorities,
+  type MailClaim,
+  type MailStatus,
+  type NewMail,
+} from './mail.js';
 import {
   type AttachmentPiece,
   CODE_LEASE_MS,
@@ -35,7 +42,7 @@ class ClaimLost extends Error {
 const toKey = ({ id, claim }: MailClaim): string => `${id} ${claim}`;
 
 interface HeldClaim extends MailClaim {
-  readonly lane: Lane;
+  readonly priority: Priority;
 }
 
 const throwUnavailable = (error: unknown): never => {
@@ -119,7 +126,7 @@ export function createJournal(deps: {
       intervalMs,
       run: async () => {
         const claims = [...toLast(held.values()).values()];
-        const renewed = claims.filter(({ lane }) => (lane === lanes.code) === ofCodes);
+        const renewed = claims.filter(({ priority }) => (priority === priorities.code) === ofCodes);
         if (renewed.length > 0) await renewLeases(pool, renewed, leaseMs);
       },
       onError: (error) => {
@@ -138,14 +145,14 @@ export function createJournal(deps: {
      * @throws AppError 503 when it can't be stored.
      */
     async accept(mail: NewMail): Promise<readonly string[] | undefined> {
-      const first = { id: mail.id, claim: 1, lane: mail.lane };
+      const first = { id: mail.id, claim: 1, priority: mail.priority };
       if (mail.callerWaits) held.set(toKey(first), first);
       let suppressed: readonly string[] | undefined;
       try {
         const { originalMailId } = mail;
         suppressed =
           originalMailId === undefined
-            ? await (mail.lane === lanes.code ? insertCode : insertOther)(mail)
+            ? await (mail.priority === priorities.code ? insertCode : insertOther)(mail)
             : await insertResend(pool, mail, originalMailId, leaseMs);
       } catch (error) {
         return throwUnavailable(error);
@@ -163,8 +170,8 @@ export function createJournal(deps: {
       insertMailWithAttachments(pool, mail, pieces).catch(throwUnavailable),
 
     /** Keeps the lease of a claimed mail from expiring until its end is stored. */
-    hold({ id, claim, lane }: HeldClaim): void {
-      held.set(toKey({ id, claim }), { id, claim, lane });
+    hold({ id, claim, priority }: HeldClaim): void {
+      held.set(toKey({ id, claim }), { id, claim, priority });
     },
 
     /** Lets the lease of a claimed mail expire, because its end will never be known. */

@@ -21,15 +21,15 @@ import type { Outcome, RecipientOutcome } from '../delivery/outcome.js';
 export const mailStates = ['queued', 'sending', 'sent', 'failed', 'unknown'] as const;
 export type MailState = (typeof mailStates)[number];
 
-/** The lanes of an organisation, most urgent first. */
-export const lanes = { code: 0, notice: 1, bulk: 2 } as const;
-export type Lane = (typeof lanes)[keyof typeof lanes];
+/** The priorities of mails within an organisation, most urgent first. */
+export const priorities = { code: 0, notice: 1, bulk: 2 } as const;
+export type Priority = (typeof priorities)[keyof typeof priorities];
 
 /** A mail as it is accepted. */
 export interface NewMail {
   readonly id: string;
   readonly orgId: string;
-  readonly lane: Lane;
+  readonly priority: Priority;
   /** True: the row is inserted as claimed by this replica. False: it is queued for any replica. */
   readonly callerWaits: boolean;
   readonly atLeastOnce: boolean;
@@ -62,7 +62,7 @@ export interface MailClaim {
 /** A queued mail that this replica has claimed. */
 export interface ClaimedMail extends MailClaim {
   readonly orgId: string;
-  readonly lane: Lane;
+  readonly priority: Priority;
   readonly attempts: number;
   readonly unknownAttempts: number;
   readonly atLeastOnce: boolean;

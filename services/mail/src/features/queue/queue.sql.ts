@@ -9,7 +9,7 @@ import { SUPPRESSED_DAYS, SUPPRESSIBLE_TEMPLATES } from '../suppressions/rules.j
 import {
   type AttemptEnd,
   type ClaimedMail,
-  lanes,
+  priorities,
   type MailClaim,
   type MailState,
   type MailStatus,
@@ -42,30 +42,30 @@ export const CODE_LEASE_MS = 1_500;
  * @param earlier - an expression: the number of earlier attempts.
  */
 const leaseEnd = (parameter: string, earlier: string): string =>
-  `now() + case when lane = ${lanes.code} and not caller_waits
+  `now() + case when priority = ${priorities.code} and not caller_waits
                 then least(${parameter}::int, ${CODE_LEASE_MS} * 2 ^ least(${earlier}, 8))
                 else ${parameter}::int end * interval '1 ms'`;
 
 /** The suppressed recipients of a mail that is about to be sent. */
 const suppressedAddresses = `array(
     select lower(one) from unnest(mails.to_addresses || mails.cc_addresses) as one
-    where mails.state = 'sending' and mails.lane = ${lanes.bulk}
+    where mails.state = 'sending' and mails.priority = ${priorities.bulk}
       and mails.template_type in (${SUPPRESSIBLE_TEMPLATES.map((type) => `'${type}'`).join(', ')}) and exists (
       select from suppressions
       where suppressions.org_id = mails.org_id and suppressions.address = lower(one)
         and suppressions.expires_at > mails.updated_at))`;
 
 const insertSql = `
-  insert into mails (id, org_id, state, lane, caller_waits, claim, attempts, lease_until, at_least_once, can_resend,
+  insert into mails (id, org_id, state, priority, caller_waits, claim, attempts, lease_until, at_least_once, can_resend,
                      next_attempt_at, expires_at, subject, from_address, to_addresses, cc_addresses, template_type,
                      idempotency_key, request_digest, reference, sender_id, sealed_request, sealed_content, stored_bytes, created_at,
                      updated_at)
-  select id, org_id, case when is_claimed then 'sending' else 'queued' end::mail_state, lane, caller_waits,
+  select id, org_id, case when is_claimed then 'sending' else 'queued' end::mail_state, priority, caller_waits,
          is_claimed::int, is_claimed::int, case when is_claimed then now() + $2 * interval '1 ms' end, at_least_once,
          can_resend, created_at, expires_at, subject, from_address, to_addresses, cc_addresses, template_type,
          idempotency_key, request_digest, reference, sender_id, sealed_request, sealed_content, stored_bytes, created_at, created_at
   from jsonb_to_recordset($1::jsonb) as mail (
-    id uuid, org_id uuid, lane smallint, is_claimed boolean, caller_waits boolean, at_least_once boolean, can_resend boolean,
+    id uuid, org_id uuid, priority smallint, is_claimed boolean, caller_waits boolean, at_least_once boolean, can_resend boolean,
     expires_at timestamptz, subject text, from_address text, to_addresses text[], cc_addresses text[],
     template_type text, idempotency_key text, request_digest text, reference text, sender_id uuid, sealed_request text,
     sealed_content text, stored_bytes integer, created_at timestamptz)
@@ -75,7 +75,7 @@ const insertSql = `
 const toColumns = (mail: NewMail) => ({
   id: mail.id,
   org_id: mail.orgId,
-  lane: mail.lane,
+  priority: mail.priority,
   is_claimed: mail.callerWaits,
   // A resend is queued when its replica dies, because its row has the only copy of the request.
   caller_waits: mail.callerWaits && mail.originalMailId === undefined,
@@ -225,11 +225,11 @@ const findDueSql = `
   ), size as materialized (
     select count(*) = ${FEW_DUE} as is_large from first_due
   ), codes (org_id) as (
-    (select org_id from mails where state = 'queued' and lane = ${lanes.code} and (select is_large from size)
+    (select org_id from mails where state = 'queued' and priority = ${priorities.code} and (select is_large from size)
      order by org_id limit 1)
     union all
     select (select mails.org_id from mails
-            where state = 'queued' and lane = ${lanes.code} and mails.org_id > codes.org_id order by mails.org_id limit 1)
+            where state = 'queued' and priority = ${priorities.code} and mails.org_id > codes.org_id order by mails.org_id limit 1)
     from codes where codes.org_id is not null
   ), queued (org_id, number) as (
     (select org_id, 1 from mails where state = 'queued' and org_id > $2 and (select is_large from size)
@@ -244,7 +244,7 @@ const findDueSql = `
           group by org_id order by min(next_attempt_at)) as due,
     array(select org_id::text from codes where (
       select next_attempt_at from mails
-      where state = 'queued' and lane = ${lanes.code}
+      where state = 'queued' and priority = ${priorities.code}
         and (mails.org_id, next_attempt_at) >= (codes.org_id, '-infinity'::timestamptz)
       order by mails.org_id, next_attempt_at limit 1) <= $1) as codes,
     array(select org_id::text from queued where org_id is not null order by number) as queued`;
@@ -300,37 +300,37 @@ export interface ClaimLimits {
 }
 
 /**
- * Claims due mails of some organisations. Each has its turn before one of them has another, and within one the more urgent lane
- * goes first. Of each lane, at most as many mails are read as an organisation may have. Rows that another replica has locked are
+ * Claims due mails of some organisations. Each has its turn before one of them has another, and within one the most urgent mail
+ * goes first. Of each priority, at most as many mails are read as an organisation may have. Rows that another replica has locked are
  * skipped.
  *
- * The mails of a lane are a range of the index that begins with the organisation, and are asked for as such. By the index of what
- * is due, which the planner would take for a plain condition on the lane, each lane of an organisation without due mails would
+ * The mails of a priority are a range of the index that begins with the organisation, and are asked for as such. By the index of what
+ * is due, which the planner would take for a plain condition on the priority, each priority of an organisation without due mails would
  * read all that is due: 0.9 s for 100,000 mails of ten organisations. The limit is a constant for the planner as well.
  */
 const claimSql = `
   with due as (
-    select mails.id, organisations.number, room.for_others, room.for_all, mails.lane,
+    select mails.id, organisations.number, room.for_others, room.for_all, mails.priority,
            row_number() over of_organisation as turn,
-           count(*) filter (where mails.lane > 0) over of_organisation as turn_of_others
+           count(*) filter (where mails.priority > 0) over of_organisation as turn_of_others
     from unnest($7::uuid[]) with ordinality as organisations (org_id, number)
     cross join lateral (
       select $4::int - coalesce(($3::jsonb -> organisations.org_id::text ->> 0)::int, 0) as for_others,
              $5::int - coalesce(($3::jsonb -> organisations.org_id::text ->> 1)::int, 0) as for_all
     ) room
-    cross join (values (0::smallint), (1::smallint), (2::smallint)) as lanes (lane)
+    cross join (values (0::smallint), (1::smallint), (2::smallint)) as priorities (priority)
     cross join lateral (
-      select id, lane, next_attempt_at from mails
+      select id, priority, next_attempt_at from mails
       where state = 'queued' and expires_at > $1
-        and (org_id, lane, next_attempt_at) >= (organisations.org_id, lanes.lane, '-infinity'::timestamptz)
-        and (org_id, lane, next_attempt_at) <= (organisations.org_id, lanes.lane, $1)
-      order by org_id, lane, next_attempt_at
+        and (org_id, priority, next_attempt_at) >= (organisations.org_id, priorities.priority, '-infinity'::timestamptz)
+        and (org_id, priority, next_attempt_at) <= (organisations.org_id, priorities.priority, $1)
+      order by org_id, priority, next_attempt_at
       limit $5::int
     ) mails
     window of_organisation as (
-      partition by organisations.org_id order by mails.lane, mails.next_attempt_at, mails.id rows unbounded preceding)
+      partition by organisations.org_id order by mails.priority, mails.next_attempt_at, mails.id rows unbounded preceding)
   ), chosen as (
-    select id from due where turn <= for_all and (lane = 0 or turn_of_others <= for_others)
+    select id from due where turn <= for_all and (priority = 0 or turn_of_others <= for_others)
     order by turn, number limit $2
   ), locked as (
     select id from mails where id = any(array(select id from chosen)) and state::text = 'queued' and next_attempt_at <= $1
@@ -339,7 +339,7 @@ const claimSql = `
   update mails set state = 'sending', claim = claim + 1, attempts = attempts + 1, data_begun = false,
     lease_until = ${leaseEnd('$6', 'attempts')}, updated_at = $1
   where id = any(array(select id from locked))
-  returning id::text, claim, org_id::text as "orgId", lane, attempts, unknown_attempts as "unknownAttempts",
+  returning id::text, claim, org_id::text as "orgId", priority, attempts, unknown_attempts as "unknownAttempts",
     at_least_once as "atLeastOnce", from_address as "from", created_at as "createdAt", expires_at as "expiresAt",
     sealed_request as "sealedRequest",
     addresses_to_erase as "erasedAddresses", array(
@@ -370,7 +370,7 @@ export async function claimMails(
       organisations,
     ],
   });
-  return rows.toSorted((a, b) => a.lane - b.lane || a.createdAt.getTime() - b.createdAt.getTime());
+  return rows.toSorted((a, b) => a.priority - b.priority || a.createdAt.getTime() - b.createdAt.getTime());
 }
 
 const toClaims = (claims: readonly MailClaim[]): string =>
@@ -392,7 +392,7 @@ export async function markDataBegun(
   const { rows } = await db.query<[string]>({
     name: 'mark_data_begun',
     text: `update mails set data_begun = true,
-             lease_until = case when lane = ${lanes.code} then now() + $3::int * interval '1 ms' else lease_until end
+             lease_until = case when priority = ${priorities.code} then now() + $3::int * interval '1 ms' else lease_until end
            where ${isHeld} returning id`,
     values: [claims.map(({ id }) => id), toClaims(claims), leaseMs],
     rowMode: 'array',
@@ -643,7 +643,7 @@ export async function measureQueueOf(db: pg.Pool, orgId: string, maxMails: numbe
   const { rows } = await db.query<QueueUse>({
     name: 'measure_queue_of',
     text: `select count(*)::int as mails, coalesce(sum(stored_bytes), 0)::float as bytes
-           from (select stored_bytes from mails where org_id = $1 and state = 'queued' and lane = 2 limit $2) queued`,
+           from (select stored_bytes from mails where org_id = $1 and state = 'queued' and priority = 2 limit $2) queued`,
     values: [orgId, maxMails],
   });
   return rows[0] ?? { mails: 0, bytes: 0 };

@@ -1,5 +1,5 @@
-import { lanes } from './mail.js';
-import { chooseLane, toExpiry, toNextAttempt } from './schedule.js';
+import { priorities } from './mail.js';
+import { choosePriority, toExpiry, toNextAttempt } from './schedule.js';
 
 const MINUTE = 60_000;
 
@@ -17,11 +17,11 @@ test('a code that is valid for ten minutes is tried again after 2.5, 10 and then
   expect(toNextAttempt({ ...mail, attempts: 3 }, 9.8 * MINUTE)).toBeUndefined();
 });
 
-test('only the platform uses the lanes of codes and notices', () => {
-  expect(chooseLane('loginWithOTP', true)).toBe(lanes.code);
-  expect(chooseLane('loginWithOTP', false)).toBe(lanes.bulk);
-  expect(chooseLane('passwordChanged', true)).toBe(lanes.notice);
-  expect(chooseLane('accountCreation', false)).toBe(lanes.bulk);
+test('only the platform uses the priorities of codes and notices', () => {
+  expect(choosePriority('loginWithOTP', true)).toBe(priorities.code);
+  expect(choosePriority('loginWithOTP', false)).toBe(priorities.bulk);
+  expect(choosePriority('passwordChanged', true)).toBe(priorities.notice);
+  expect(choosePriority('accountCreation', false)).toBe(priorities.bulk);
 });
 
 test('a mail expires when its request says so, after a week at most, or with its template', () => {

@@ -1,5 +1,5 @@
 import type { InternalTemplateType } from '../templates/template-types.js';
-import { type Lane, lanes } from './mail.js';
+import { type Priority, priorities } from './mail.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -15,10 +15,10 @@ const lifetimes: Partial<Record<InternalTemplateType, number>> = {
 const DEFAULT_LIFETIME_MS = 24 * HOUR;
 const MAX_LIFETIME_MS = 7 * 24 * HOUR;
 
-/** Only the platform itself uses the lanes of codes and notices, so that no token can fill them. */
-export function chooseLane(type: InternalTemplateType, isFromService: boolean): Lane {
-  if (!isFromService) return lanes.bulk;
-  return CODES.has(type) ? lanes.code : lanes.notice;
+/** Only the platform's own mails have the priority of codes and notices, so that no token can delay them. */
+export function choosePriority(type: InternalTemplateType, isFromService: boolean): Priority {
+  if (!isFromService) return priorities.bulk;
+  return CODES.has(type) ? priorities.code : priorities.notice;
 }
 
 /** @param requested - the end that the request names, in epoch ms. */

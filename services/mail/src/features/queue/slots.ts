@@ -1,11 +1,11 @@
 import type { Clock } from '@platform/service-kit';
-import { type Lane, lanes } from './mail.js';
+import { type Priority, priorities } from './mail.js';
 
 /** After this time without an attempt, a server counts as available: it may be back. */
 const SILENT_MS = 10 * 60_000;
 
 interface Waiting {
-  readonly lane: Lane;
+  readonly priority: Priority;
   start(): void;
 }
 
@@ -37,8 +37,8 @@ export function createSlots(options: {
   /** The organisations whose servers did not answer the last attempt, and since when. */
   const silent = new Map<string, number>();
 
-  const hasRoom = ({ others, total }: OrganisationSlots, lane: Lane): boolean =>
-    total < perOrganisationWithCodes && (lane === lanes.code || others < perOrganisation);
+  const hasRoom = ({ others, total }: OrganisationSlots, priority: Priority): boolean =>
+    total < perOrganisationWithCodes && (priority === priorities.code || others < perOrganisation);
 
   function get(orgId: string): OrganisationSlots {
     let slots = organisations.get(orgId);
@@ -49,22 +49,22 @@ export function createSlots(options: {
     return slots;
   }
 
-  function take(slots: OrganisationSlots, lane: Lane): void {
+  function take(slots: OrganisationSlots, priority: Priority): void {
     slots.total += 1;
-    if (lane !== lanes.code) slots.others += 1;
+    if (priority !== priorities.code) slots.others += 1;
   }
 
   /** Starts the most urgent waiting mail. @returns false when none could be started. */
   function startNext(slots: OrganisationSlots): boolean {
     const next = slots.waiting
-      .filter(({ lane }) => hasRoom(slots, lane))
+      .filter(({ priority }) => hasRoom(slots, priority))
       .reduce<Waiting | undefined>(
-        (first, one) => (first && first.lane <= one.lane ? first : one),
+        (first, one) => (first && first.priority <= one.priority ? first : one),
         undefined,
       );
     if (!next) return false;
     slots.waiting.splice(slots.waiting.indexOf(next), 1);
-    take(slots, next.lane);
+    take(slots, next.priority);
     next.start();
     return true;
   }
@@ -95,8 +95,8 @@ export function createSlots(options: {
     },
 
     /** Takes a slot for a queued mail that was claimed within the limits. */
-    take: (orgId: string, lane: Lane): void => {
-      take(get(orgId), lane);
+    take: (orgId: string, priority: Priority): void => {
+      take(get(orgId), priority);
     },
 
     /**
@@ -105,15 +105,15 @@ export function createSlots(options: {
      * @param deadlineAt - in milliseconds of `performance.now()`.
      * @returns false when there is none by then.
      */
-    acquire(orgId: string, lane: Lane, deadlineAt: number): Promise<boolean> {
+    acquire(orgId: string, priority: Priority, deadlineAt: number): Promise<boolean> {
       const slots = get(orgId);
-      if (hasRoom(slots, lane)) {
-        take(slots, lane);
+      if (hasRoom(slots, priority)) {
+        take(slots, priority);
         return Promise.resolve(true);
       }
       return new Promise((resolve) => {
         const waiting: Waiting = {
-          lane,
+          priority,
           start() {
             clearTimeout(timer);
             resolve(true);
@@ -128,10 +128,10 @@ export function createSlots(options: {
       });
     },
 
-    release(orgId: string, lane: Lane): void {
+    release(orgId: string, priority: Priority): void {
       const slots = get(orgId);
       slots.total -= 1;
-      if (lane !== lanes.code) slots.others -= 1;
+      if (priority !== priorities.code) slots.others -= 1;
       const isStarted = startNext(slots);
       if (slots.total === 0 && slots.waiting.length === 0) organisations.delete(orgId);
       if (!isStarted) onFree();
