@@ -1,5 +1,6 @@
 // The sub-path `platform-response`: how programs outside of the services read what the platform responds. It loads nothing
 // of Node, since browsers load it, too.
+import { backoffMs } from '../concurrency/backoff.js';
 import type { FaultDetail } from '../errors.js';
 import { readRetryAfter } from './retry-after.js';
 
@@ -86,13 +87,11 @@ export class RequestError extends Error {
 export const isTransient = (error: unknown): boolean =>
   !(error instanceof RequestError) || error.status === 408 || error.status === 429 || error.status >= 500;
 
-const FIRST_PAUSE_MS = 500;
-const MAX_PAUSE_MS = 30_000;
+const BACK_OFF = { firstMs: 500, maxMs: 30_000 };
 const MAX_RETRY_AFTER_MS = 60_000;
 
 /** Returns how long to wait before a retry: as `Retry-After` says, up to a minute, and otherwise a back-off with jitter. */
 export function toPauseMs(failures: number, retryAfterMs?: number): number {
-  const backOff =
-    Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 10)) * (0.5 + Math.random() / 2);
+  const backOff = backoffMs(failures, BACK_OFF);
   return retryAfterMs === undefined ? backOff : Math.min(MAX_RETRY_AFTER_MS, Math.max(retryAfterMs, backOff));
 }
