@@ -11,11 +11,24 @@ const placeholders: Readonly<Record<string, readonly string[]>> = {
   embedded: ['log'],
   events: ['client', 'clock', 'connector', 'orgId', 'relay', 'runId'],
   'service-kit': ['loadThingsConfig', 'thingsVariables'],
-  testing: ['mails', 'migrate', 'migrationsDir', 'token', 'url'],
+  testing: [
+    'countAdministrators',
+    'createTwoAdministrators',
+    'database',
+    'demote',
+    'mails',
+    'migrate',
+    'migrationsDir',
+    'token',
+    'url',
+  ],
 };
 
 /** The types of placeholders that a sample would not compile without; all others are `any`. */
-const placeholderTypes: Readonly<Record<string, string>> = { app: "import('fastify').FastifyInstance" };
+const placeholderTypes: Readonly<Record<string, string>> = {
+  app: "import('fastify').FastifyInstance",
+  createTwoAdministrators: '() => Promise<{ orgId: string; ada: string; bert: string }>',
+};
 
 const getSamples = (markdown: string): string[] =>
   [...markdown.matchAll(/^( *)```(?:ts|js)\n(.*?)^\1```/gms)].map(([, , code = '']) => code);
