@@ -37,14 +37,14 @@ export interface Exploration<Context, State> {
   readonly actors: Readonly<Record<string, (context: Context, state: State) => Promise<unknown>>>;
   /** The codes of errors with which an actor may fail. Any other, and a deadlock (40P01), is a fault. */
   readonly mayFail?: readonly string[];
-  /** Throws when a promise is broken. Called after each step, with how the actors have ended so far. */
+  /** Throws when a promise is broken. Called after each step that others can notice, with how the actors have ended so far. */
   readonly checkStep?: (state: State, outcomes: Outcomes) => Promise<void>;
   /** Throws when a promise is broken. Called when all have ended. */
   readonly checkEnd?: (state: State, outcomes: Outcomes) => Promise<void>;
   /** Interleavings that broke a promise once, as a failure names them. They are tried first. */
   readonly known?: readonly string[];
-  /** How many are tried. Default: INTERLEAVING_SEEDS. */
-  readonly seeds?: number;
+  /** How many are tried, as a part of INTERLEAVING_SEEDS: less where each is a whole request. Default 1. */
+  readonly share?: number;
 }
 
 export interface ExplorationReport {
@@ -69,7 +69,7 @@ export class BrokenPromiseError extends Error {
 }
 
 /** How many random interleavings tell whether all can be tried. */
-const PROBES = 10;
+const PROBES = 5;
 /** Few switches find what needs one actor in the middle of another, many what needs both halfway. */
 const SWITCH_PROBABILITIES = [0.1, 0.3, 0.6] as const;
 const STATEMENT_LENGTH = 110;
@@ -286,7 +286,7 @@ export function createExplorer<Context>({ databaseUrl, connect, disconnect }: Ex
         return report(false);
       }
       for (const path of exploration.known ?? []) await runs.run(toChoose(path));
-      const seeds = exploration.seeds ?? readInterleavingSeeds();
+      const seeds = Math.ceil(readInterleavingSeeds() * (exploration.share ?? 1));
       if ((await runs.estimate()) <= 2 * seeds && (await runs.tryAll(seeds))) return report(true);
       for (let seed = 1; seed <= seeds; seed += 1) await runs.run(chooseBySeed(seed), seed);
       return report(false);

@@ -180,6 +180,7 @@ const pairs = names.flatMap((one, index) => names.slice(index + 1).map((other) =
 test.each(pairs)('OPS-30: %s, and %s', async (one, other) => {
   const { tried } = await explorer.explore({
     prepare: restore,
+    share: 0.2,
     actors: Object.fromEntries([one, other].map((name): [string, Act] => [name, acts[name] ?? claim])),
     checkStep: (_state, outcomes) => check(outcomes),
   });
