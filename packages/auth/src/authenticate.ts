@@ -1,9 +1,10 @@
 import { AppError, asNothingDone, type Clock, dependencyUnavailable } from '@platform/service-kit';
 import type { onRequestHookHandler, preValidationHookHandler } from 'fastify';
-import { invalidCredential, type AuthErrorMessages } from './challenges.js';
+import { foreignOrigin, invalidCredential, missingCredential, type AuthErrorMessages } from './challenges.js';
 import { createCredentialReader } from './credential-reader.js';
 import type { VerifyProof } from './dpop.js';
-import { assertService } from './guards.js';
+import { withDemand } from './demands.js';
+import { assertService, demandService } from './guards.js';
 import type { Principal } from './principal.js';
 import { createRequestVerifier, toPresentation } from './request-verifier.js';
 import type { SessionCookies } from './session-cookies.js';
@@ -53,10 +54,14 @@ export function createAuthentication(deps: {
     dependencyUnavailable('permissions', new Error('some were lost while the body came')),
   );
 
+  const errors = [missingCredential(messages), foreignOrigin(), permissionsLost];
   const createHooks = (audience: string): AuthenticationHooks => ({
-    authenticate: (request, _reply, done) => {
-      verify(request, audience, done);
-    },
+    authenticate: withDemand<onRequestHookHandler>(
+      (request, _reply, done) => {
+        verify(request, audience, done);
+      },
+      { errors },
+    ),
     authenticateAgain: (request, _reply, done) => {
       // A clock that was set back cannot show how much time has passed.
       if (Math.abs(clock() - request.verifiedAt) < VERIFIED_FOR_MS) {
@@ -112,7 +117,10 @@ export function createAuthentication(deps: {
         done();
       };
       serviceHooks.add(hook);
-      return hook;
+      return withDemand(hook, {
+        ...demandService(scope),
+        errors: [missingCredential(messages), ...(demandService(scope).errors ?? [])],
+      });
     },
   };
 }

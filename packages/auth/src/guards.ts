@@ -7,6 +7,7 @@ import {
   standardAuthErrors,
 } from './challenges.js';
 import { type AccountPrincipal, hasScope, type Principal, type UserPrincipal } from './principal.js';
+import { type Demand, withDemand } from './demands.js';
 import type { Scope } from './scopes.js';
 
 /*
@@ -43,26 +44,37 @@ export function toMember(account: AccountPrincipal): UserPrincipal {
 export const getMember = (request: FastifyRequest): UserPrincipal => toMember(getAccount(request));
 
 /** Requires a member or a service account of an organisation. */
-export const requireAccount: onRequestHookHandler = (request, _reply, done) => {
-  getAccount(request);
-  done();
-};
+export const requireAccount: onRequestHookHandler = withDemand<onRequestHookHandler>(
+  (request, _reply, done) => {
+    getAccount(request);
+    done();
+  },
+  { errors: [new AppError(memberRequired)] },
+);
 
 /** Requires a member: service accounts and the platform's own services are refused. */
-export const requireMember: onRequestHookHandler = (request, _reply, done) => {
-  getMember(request);
-  done();
-};
+export const requireMember: onRequestHookHandler = withDemand<onRequestHookHandler>(
+  (request, _reply, done) => {
+    getMember(request);
+    done();
+  },
+  { who: 'a member', errors: [new AppError(memberRequired)] },
+);
 
 function createScopeGuard(
   scopes: readonly Scope[],
   messages: AuthErrorMessages,
   canPass: (principal: Principal) => boolean,
+  demand: Demand = {},
 ): onRequestHookHandler {
-  return (request, _reply, done) => {
-    if (!canPass(getPrincipal(request))) throw insufficientScope(messages, scopes);
-    done();
-  };
+  const errors = [insufficientScope(messages, scopes)];
+  return withDemand<onRequestHookHandler>(
+    (request, _reply, done) => {
+      if (!canPass(getPrincipal(request))) throw insufficientScope(messages, scopes);
+      done();
+    },
+    { scopes, errors, ...demand },
+  );
 }
 
 /** Requires all of the scopes. Sessions pass, because they are not subject to scopes. */
@@ -78,6 +90,7 @@ export const requireScopedToken = (scope: Scope): onRequestHookHandler =>
     [scope],
     standardAuthErrors,
     (principal) => (principal.kind === 'pat' || principal.kind === 'oauth') && hasScope(principal, scope),
+    { kinds: ['token', 'oauth'] },
   );
 
 /** The error for members who call an administrators' route. */
@@ -88,37 +101,48 @@ export const adminRequired = {
 } as const;
 
 /** Requires that the owner is an administrator now. */
-export const requireAdmin =
-  (status: 400 | 403 = 403): onRequestHookHandler =>
-  (request, _reply, done) => {
-    const principal = getPrincipal(request);
-    if (principal.kind === 'service' || principal.role !== 'admin')
-      throw new AppError({ ...adminRequired, status });
-    done();
-  };
+export const requireAdmin = (status: 400 | 403 = 403): onRequestHookHandler =>
+  withDemand<onRequestHookHandler>(
+    (request, _reply, done) => {
+      const principal = getPrincipal(request);
+      if (principal.kind === 'service' || principal.role !== 'admin')
+        throw new AppError({ ...adminRequired, status });
+      done();
+    },
+    { who: 'an administrator', errors: [new AppError({ ...adminRequired, status })] },
+  );
+
+const sessionRequired = {
+  status: 403,
+  code: 'SESSION_REQUIRED',
+  message: 'A session is required: log in, a token cannot do this',
+} as const;
 
 /** Requires a session: a person who logged in rather than a token that acts for one. */
-export const requireSession: onRequestHookHandler = (request, _reply, done) => {
-  if (getPrincipal(request).kind !== 'session')
-    throw new AppError({
-      status: 403,
-      code: 'SESSION_REQUIRED',
-      message: 'A session is required: log in, a token cannot do this',
-    });
-  done();
-};
+export const requireSession: onRequestHookHandler = withDemand<onRequestHookHandler>(
+  (request, _reply, done) => {
+    if (getPrincipal(request).kind !== 'session') throw new AppError(sessionRequired);
+    done();
+  },
+  { kinds: ['session'], errors: [new AppError(sessionRequired)] },
+);
+
+const serviceRequired = (): AppError =>
+  new AppError({ status: 403, code: 'SERVICE_REQUIRED', message: 'A service credential is required' });
+
+/** What a route for another service of the platform demands. */
+export const demandService = (...scopes: readonly string[]): Demand => ({
+  kinds: ['service'],
+  scopes,
+  errors: [serviceRequired(), insufficientScope(standardAuthErrors, scopes)],
+});
 
 /** @throws AppError 403 unless it is another service of the platform, with the scope. */
 export function assertService(
   { kind, grantedScopes }: Pick<Principal, 'kind' | 'grantedScopes'>,
   scope: string,
 ): void {
-  if (kind !== 'service')
-    throw new AppError({
-      status: 403,
-      code: 'SERVICE_REQUIRED',
-      message: 'A service credential is required',
-    });
+  if (kind !== 'service') throw serviceRequired();
   if (!grantedScopes.has(scope)) throw insufficientScope(standardAuthErrors, [scope]);
 }
 
@@ -133,8 +157,8 @@ export const verifyCaller = (request: FastifyRequest): Promise<void> =>
 
 /** Requires another service of the platform that has the scope. */
 export function requireService(scope: string): onRequestHookHandler {
-  return (request, _reply, done) => {
+  return withDemand<onRequestHookHandler>((request, _reply, done) => {
     assertService(getPrincipal(request), scope);
     done();
-  };
+  }, demandService(scope));
 }

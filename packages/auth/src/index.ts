@@ -18,12 +18,14 @@ export {
   type SignedCredential,
   toJwt,
 } from './credential.js';
+export { withDemand } from './demands.js';
 export { DPOP_ALGORITHMS } from './dpop.js';
 export {
   adminRequired,
   getAccount,
   getMember,
   assertService,
+  demandService,
   getPrincipal,
   requireAccount,
   requireAdmin,

@@ -4,6 +4,7 @@ import fastifyPlugin from 'fastify-plugin';
 import { createAuthentication } from './authenticate.js';
 import { invalidCredential, type AuthErrorMessages, standardAuthErrors } from './challenges.js';
 import type { SignedCredential } from './credential.js';
+import { securitySchemes } from './demands.js';
 import { createProofCheck } from './dpop.js';
 import { createJwtCheck } from './jwt.js';
 import type { KeySet } from './key-set.js';
@@ -125,6 +126,7 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
   app.decorate('authenticateService', authentication.authenticateService);
   app.addHook('onRoute', reverifyAfterBody(authentication));
   app.addHook('onRoute', documentSecurity(authentication));
+  if (app.hasDecorator('securitySchemes')) Object.assign(app.securitySchemes, securitySchemes);
 }
 
 /** Registers `authenticate` and its companions; each route chooses which of them it uses. */

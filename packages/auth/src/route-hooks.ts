@@ -1,5 +1,6 @@
 import type { RouteOptions } from 'fastify';
 import type { Authentication } from './authenticate.js';
+import { documentDemands, documentPublic } from './demands.js';
 
 const hasBody = ({ method }: RouteOptions): boolean =>
   [method].flat().some((name) => name !== 'GET' && name !== 'HEAD');
@@ -15,9 +16,13 @@ export const reverifyAfterBody =
     route.preValidation = [again, ...[route.preValidation ?? []].flat()];
   };
 
-/** An `onRoute` hook that documents which routes need a bearer, so that the document cannot differ from what they do. */
+/** An `onRoute` hook that documents who may call each route, so that the document cannot differ from what the route does. */
 export const documentSecurity =
   ({ isAuthenticating }: Authentication) =>
-  ({ schema, onRequest = [] }: RouteOptions): void => {
-    if (schema && [onRequest].flat().some(isAuthenticating)) schema.security ??= [{ bearer: [] }];
+  ({ schema, onRequest = [], method }: RouteOptions): void => {
+    // Fastify adds a route for HEAD with the schema of GET.
+    if (!schema || schema.hide === true || method === 'HEAD') return;
+    const hooks = [onRequest].flat();
+    if (hooks.some(isAuthenticating)) documentDemands(schema, hooks);
+    else documentPublic(schema, hooks);
   };

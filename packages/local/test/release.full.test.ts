@@ -447,10 +447,16 @@ describeWith('openapi-tools', 'a release', () => {
     const token = service === 'mail' ? await createBearer('SEND_MAIL', 'FETCH_CONFIG') : session;
     const config = join(import.meta.dirname, 'fixtures/schemathesis.toml');
     const url = `http://127.0.0.1:${platform.port}`;
+    // With it, every status would conform.
+    const document = JSON.parse(await readFile(getDocument(service), 'utf8'), (name, value: unknown) =>
+      name === 'responses' ? Object.fromEntries(Object.entries(value as object).filter(([status]) => status !== 'default')) : value,
+    ) as object;
+    const file = join(folder, `${service}.json`);
+    await writeFile(file, JSON.stringify(document));
     const checks = service === 'identity' ? CHECKS : [...CHECKS, ...METHOD_CHECKS];
     const bounds = `--phases coverage,fuzzing --max-time ${FUZZ_SECONDS} --seed 1`;
     const said = await runTool('schemathesis', [
-      ...`--config-file ${config} run ${getDocument(service)} --url ${url}`.split(' '),
+      ...`--config-file ${config} run ${file} --url ${url}`.split(' '),
       ...`${bounds} --checks ${checks.join()} --continue-on-failure --no-shrink --no-color`.split(' '),
       '--header',
       `Authorization: Bearer ${token}`,

@@ -45,7 +45,12 @@ export { readDomain, readEmailAddress } from './data/email-address.js';
 export { givenInstant } from './data/text-formats.js';
 export { HTTP_URL_PATTERN, parseHttpUrl, parseUrl } from './parse-url.js';
 export { createWebhookSecret, parseWebhookSecret, signatureHeaders } from './egress/webhook-signature.js';
-export { createWebhookSecrets, readWebhookKeys, replaceWebhookSecret } from './egress/webhook-secrets.js';
+export {
+  createWebhookSecrets,
+  readWebhookKeys,
+  replaceWebhookSecret,
+  tooManyWebhookSecrets,
+} from './egress/webhook-secrets.js';
 export { createEgress, type Egress, TargetDenied } from './egress/egress.js';
 export { createProviderFetch } from './egress/provider-fetch.js';
 export { readRetryAfter } from './egress/retry-after.js';
@@ -65,7 +70,7 @@ export {
   tooManyRequests,
   validationError,
 } from './errors.js';
-export { createErrorResponses, errorResponses } from './http/error-responses.js';
+export { addErrors, createErrorResponses, errorResponses } from './http/error-responses.js';
 export type { Health, ReadinessCheck } from './http/health.js';
 export { IdPath, Message } from './http/schemas.js';
 export { findValueFault } from './http/body/json-body.js';

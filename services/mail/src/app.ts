@@ -72,6 +72,13 @@ async function createMailApp({ config, resources }: MailDeps): Promise<ServiceAp
     service: 'mail',
     title: 'Mail',
     description: "Template mails through each organisation's own SMTP server.",
+    tags: {
+      Mail: 'Sending template mails, and previewing them.',
+      'Mail records': 'What was sent, what waits, and what failed.',
+      'SMTP configuration': "The organisation's SMTP server, as this service uses it.",
+      Suppressions: 'Addresses that get no mail, because mail to them bounced or they complained.',
+      Brand: "What the organisation's mails look like.",
+    },
     errors: standardErrors,
     log: resources.log,
     commit: config.COMMIT,

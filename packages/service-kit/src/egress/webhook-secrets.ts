@@ -1,5 +1,5 @@
 import { DAY_MS } from '../clock.js';
-import { conflict } from '../errors.js';
+import { type AppError, conflict } from '../errors.js';
 import { createWebhookSecret, parseWebhookSecret } from './webhook-signature.js';
 
 /*
@@ -9,6 +9,12 @@ import { createWebhookSecret, parseWebhookSecret } from './webhook-signature.js'
 
 /** Each adds a signature of 47 bytes to the headers of a request. */
 const MAX_REPLACED_SECRETS = 20;
+
+export const tooManyWebhookSecrets = (): AppError =>
+  conflict(
+    'TOO_MANY_SECRETS',
+    `${MAX_REPLACED_SECRETS} replaced secrets still sign: wait until the time of one has passed`,
+  );
 
 interface WebhookSecrets {
   readonly current: string;
@@ -47,11 +53,7 @@ export function replaceWebhookSecret(
   const until = at + overlapMs;
   if (secret === before.current) return { secret, secrets: text, until };
   const signing = findSigning(before, at);
-  if (signing.length >= MAX_REPLACED_SECRETS)
-    throw conflict(
-      'TOO_MANY_SECRETS',
-      `${MAX_REPLACED_SECRETS} replaced secrets still sign: wait until the time of one has passed`,
-    );
+  if (signing.length >= MAX_REPLACED_SECRETS) throw tooManyWebhookSecrets();
   const replaced = [{ secret: before.current, until }, ...signing];
   return { secret, secrets: toText({ current: secret, replaced }), until };
 }

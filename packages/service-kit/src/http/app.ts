@@ -30,6 +30,13 @@ import { registerDocs } from '../openapi/docs.js';
 import { createSerializerCompiler, createValidatorCompiler } from './validation.js';
 import { createErrorHandler } from './error-handler.js';
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** How callers of the documented routes authenticate, in OpenAPI's form; what registers authentication adds to it. */
+    securitySchemes: Record<string, object>;
+  }
+}
+
 /** A Fastify instance whose handlers get their types from the TypeBox schemas of the route. */
 export type App = FastifyInstance<
   RawServerDefault,
@@ -46,6 +53,8 @@ export interface AppOptions {
   readonly description: string;
   /** See {@link registerDocs}. */
   readonly otherDocs?: readonly string[];
+  /** See {@link registerDocs}. */
+  readonly tags?: Readonly<Record<string, string>>;
   readonly errors: ErrorFormat;
   readonly log: Logger;
   /** The commit that the program was built from, for `/health`. */

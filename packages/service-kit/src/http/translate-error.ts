@@ -27,6 +27,10 @@ export function toStatusError(status: number, headers?: Readonly<Record<string, 
   return new AppError({ status, code, message, ...(headers && { headers }) });
 }
 
+/** Creates the 400 for a body that is not JSON. */
+export const invalidJson = (): AppError =>
+  new AppError({ status: 400, code: 'INVALID_JSON', message: 'Request body is not valid JSON' });
+
 /**
  * Converts whatever a handler threw to an {@link AppError}.
  *
@@ -38,8 +42,7 @@ export function translateError(thrown: unknown): AppError {
   const error = (thrown instanceof Error ? thrown : new Error(String(thrown))) as FrameworkError;
   if (error.validation)
     return validationError(describeFaults(error.validation, error.validationContext ?? 'body'));
-  if (error.code === 'FST_ERR_CTP_INVALID_JSON_BODY')
-    return new AppError({ status: 400, code: 'INVALID_JSON', message: 'Request body is not valid JSON' });
+  if (error.code === 'FST_ERR_CTP_INVALID_JSON_BODY') return invalidJson();
   const status = error.statusCode;
   if (status !== undefined && status >= 400 && status < 500) return toStatusError(status);
   if (isDatabaseUnavailable(thrown)) return dependencyUnavailable('database', thrown);

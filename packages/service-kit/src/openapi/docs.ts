@@ -12,6 +12,8 @@ export interface DocsOptions {
   readonly title: string;
   readonly description: string;
   readonly errors: ErrorFormat;
+  /** What each tag is about, by name, in the order in which they are shown. */
+  readonly tags?: Readonly<Record<string, string>>;
 }
 
 /** What no schema says. */
@@ -24,28 +26,26 @@ const COMMON_RULES =
  * route. Each document is built when it is first requested.
  */
 export async function registerDocs(app: FastifyInstance, options: DocsOptions): Promise<void> {
-  const { service, otherDocs = [], title, description, errors } = options;
+  const { service, otherDocs = [], title, description, errors, tags = {} } = options;
+  const securitySchemes = {};
+  app.decorate('securitySchemes', securitySchemes);
   await app.register(swagger, {
     convertConstToEnum: false,
     openapi: {
       openapi: '3.1.0',
-      info: { title, description: `${description} ${COMMON_RULES}`, version: VERSION },
-      servers: [{ url: '/', description: 'The gateway that this document is read from.' }],
-      components: {
-        securitySchemes: {
-          bearer: {
-            type: 'http',
-            scheme: 'bearer',
-            description:
-              'A session token or a personal access token. Where a session is accepted, pages of this origin can send it in a cookie instead, with the header x-csrf-token.',
-          },
-        },
+      info: {
+        title,
+        description: `${description} ${COMMON_RULES}`,
+        version: VERSION,
+        license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
       },
+      components: { securitySchemes },
+      servers: [{ url: '/', description: 'The gateway that this document is read from.' }],
     },
   });
-  const documents = new Map<Audience, object>();
-  function documentFor(audience: Audience): object {
-    const document = documents.get(audience) ?? publishDocument(app.swagger(), errors.schema, audience);
+  const documents = new Map<Audience, Readonly<Record<string, unknown>>>();
+  function documentFor(audience: Audience): Readonly<Record<string, unknown>> {
+    const document = documents.get(audience) ?? publishDocument({ ...app.swagger() }, errors, tags, audience);
     documents.set(audience, document);
     return document;
   }

@@ -21,7 +21,7 @@ function readTitles(value: Json, isMap: boolean, found: Meanings): Json {
 
 interface Document {
   readonly paths?: unknown;
-  readonly components?: { readonly schemas?: unknown; readonly securitySchemes?: unknown };
+  readonly components?: { readonly schemas?: unknown; readonly [kind: string]: unknown };
 }
 
 /**

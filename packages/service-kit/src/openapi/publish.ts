@@ -1,5 +1,7 @@
 import { STATUS_CODES } from 'node:http';
-import type { TSchema } from 'typebox';
+import type { ErrorFormat, PublicError } from '../error-format.js';
+import { bodyErrors, internalError, readErrors, withoutErrors } from '../http/error-responses.js';
+import { createExample } from './examples.js';
 import { isObject, type Json, type JsonObject, toJson } from './json.js';
 import { nameSchemas } from './named-schemas.js';
 import { toInput, toPortable } from './schema-rewrites.js';
@@ -9,8 +11,6 @@ const INTERNAL_TAG = 'Services';
 
 /** Methods whose requests may carry a body, even if the operation does not use it. */
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['delete', 'patch', 'post', 'put']);
-/** The errors that any body can cause: it is not JSON, incomplete, too large, or of another type. */
-const BODY_FAULTS = [400, 408, 413, 415] as const;
 
 export type Audience = 'everyone' | 'services';
 
@@ -18,7 +18,7 @@ const isInternal = ({ tags }: JsonObject): boolean => Array.isArray(tags) && tag
 const isNull = (schema: Json): boolean => isObject(schema) && schema['type'] === 'null';
 
 /** Makes a body that may be null optional. */
-function publishContent(content: JsonObject): { readonly isOptional: boolean; readonly content: Json } {
+function publishContent(content: JsonObject): { readonly isOptional: boolean; readonly content: JsonObject } {
   let isOptional = false;
   const entries = Object.entries(content).map(([type, media]) => {
     const { schema = {}, ...rest } = media as JsonObject;
@@ -51,51 +51,190 @@ function publishParameter(parameter: Json): Json {
   };
 }
 
-/** Gives each response its description, because the library calls all of them the default. */
-const publishResponses = (responses: JsonObject): Json =>
-  Object.fromEntries(
-    Object.entries(responses).map(([status, response]) => {
-      const { description, ...rest } = response as JsonObject;
-      const isUnnamed = description === 'Default Response';
-      return [status, { description: isUnnamed ? (STATUS_CODES[status] ?? status) : description, ...rest }];
-    }),
-  ) as Json;
+const REQUEST_ID = { 'x-request-id': { $ref: '#/components/headers/RequestId' } };
+const RETRY_AFTER = { 'retry-after': { $ref: '#/components/headers/RetryAfter' } };
+const CHALLENGE = { 'www-authenticate': { $ref: '#/components/headers/Challenge' } };
 
-function publishOperation(operation: JsonObject, method: string, errorSchema: Json): JsonObject {
-  const { requestBody, parameters, responses, security } = operation;
-  const fault: Json = {
-    description: 'Default Response',
-    content: { 'application/json': { schema: errorSchema } },
-  };
-  const faults = METHODS_WITH_BODY.has(method) ? BODY_FAULTS.map((status) => [status, fault]) : [];
+/** The headers of responses, which operations refer to. */
+const headers = {
+  RequestId: {
+    description: "The request's own `x-request-id`, or a new one. Log lines of the request have it.",
+    required: true,
+    schema: { type: 'string' },
+    example: 'd3f1c2a94b7e4f0c8a61b2d7-1z',
+  },
+  RetryAfter: {
+    description: 'After how many seconds the request may be repeated.',
+    required: true,
+    schema: { type: 'integer', minimum: 1 },
+    example: 30,
+  },
+  Challenge: {
+    description: 'What a credential would have to be (RFC 6750, RFC 9449).',
+    schema: { type: 'string' },
+    example: 'Bearer realm="platform", error="invalid_token"',
+  },
+};
+
+const getHeaders = (status: string): JsonObject => ({
+  ...REQUEST_ID,
+  ...((status === '429' || status === '503') && RETRY_AFTER),
+  ...(status === '401' && CHALLENGE),
+});
+
+/** The description of a response, unless the route gives one: the library calls all of them the default. */
+const describeStatus = (status: string, description: Json | undefined): string =>
+  typeof description === 'string' && description !== 'Default Response'
+    ? description
+    : (STATUS_CODES[status] ?? status);
+
+function publishSuccess(status: string, response: JsonObject): Json {
+  const { description, ...rest } = response;
   return {
-    ...operation,
+    description: describeStatus(status, description),
+    headers: getHeaders(status),
+    ...rest,
+  };
+}
+
+/** The document's own list of errors, to which responses refer. */
+type ErrorList = Map<string, PublicError>;
+
+/** Describes the errors of one status: their codes, and an example of each. */
+function publishErrors(status: string, errors: readonly PublicError[], schema: Json, list: ErrorList): Json {
+  for (const error of errors) if (!list.has(error.code)) list.set(error.code, error);
+  const codes = [...new Set(errors.map(({ code }) => code))];
+  const listed = codes.map((code) => `\`${code}\``).join(', ');
+  const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
+  const media = { schema, ...(codes.length > 0 ? { examples } : { example: createExample(schema, false) }) };
+  return {
+    description: [STATUS_CODES[status] ?? 'Any other error', listed].filter(Boolean).join(': '),
+    headers: getHeaders(status),
+    content: { 'application/json': media },
+  };
+}
+
+const isSuccess = (status: string): boolean => /^[23]/.test(status);
+
+function publishResponses(operation: JsonObject, method: string, schema: Json, list: ErrorList): Json {
+  const responses = Object.entries((operation['responses'] ?? {}) as JsonObject);
+  const getSchema = (response: Json | undefined): JsonObject | undefined => {
+    const { content } = (response ?? {}) as {
+      readonly content?: Readonly<Record<string, { schema: JsonObject }>>;
+    };
+    return content?.['application/json']?.schema;
+  };
+  const errors = [
+    ...responses.flatMap(([status, response]) =>
+      isSuccess(status) ? [] : readErrors(getSchema(response) ?? {}),
+    ),
+    ...readErrors(operation),
+    ...(METHODS_WITH_BODY.has(method) ? bodyErrors : []),
+  ];
+  const statuses = new Set([
+    ...responses.map(([status]) => status),
+    ...errors.map(({ status }) => String(status)),
+  ]);
+  const published = [...statuses].toSorted().map((status) => {
+    const response = responses.find(([declared]) => declared === status)?.[1];
+    const own = errors.filter((error) => String(error.status) === status);
+    return [
+      status,
+      isSuccess(status)
+        ? publishSuccess(status, response as JsonObject)
+        : publishErrors(status, own, withoutErrors(getSchema(response) ?? (schema as JsonObject)), list),
+    ] as const;
+  });
+  return {
+    ...Object.fromEntries(published),
+    default: publishErrors('default', [internalError], schema, list),
+  };
+}
+
+function publishOperation(operation: JsonObject, method: string, schema: Json, list: ErrorList): JsonObject {
+  const { requestBody, parameters, security } = operation;
+  return {
+    ...withoutErrors(operation),
     ...(parameters !== undefined && { parameters: (parameters as readonly Json[]).map(publishParameter) }),
     ...(requestBody !== undefined && { requestBody: publishBody(requestBody) }),
-    responses: publishResponses({ ...Object.fromEntries(faults), ...(responses as JsonObject) }),
+    responses: publishResponses(operation, method, schema, list),
     // Without it, a reader can't distinguish a public operation from a forgotten one.
     security: security ?? [],
   };
+}
+
+/** Gives each kind of content that has none an example, made from its schema. */
+function addExamples(part: Json, isInput: boolean): Json {
+  const content = isObject(part) ? part['content'] : undefined;
+  if (!isObject(content)) return part;
+  const exemplified = Object.entries(content).map(([type, media]) => {
+    const { schema = {}, ...rest } = media as JsonObject;
+    return [type, { schema, example: createExample(schema, isInput), ...rest }];
+  });
+  return { ...(part as JsonObject), content: Object.fromEntries(exemplified) as Json };
+}
+
+function exemplifyOperation(operation: JsonObject): JsonObject {
+  const { requestBody } = operation;
+  const responses = Object.entries(operation['responses'] as JsonObject).map(([status, response]) => [
+    status,
+    isSuccess(status) ? addExamples(response, false) : response,
+  ]);
+  return {
+    ...operation,
+    ...(requestBody !== undefined && { requestBody: addExamples(requestBody, true) }),
+    responses: Object.fromEntries(responses),
+  };
+}
+
+const mapOperations = (
+  paths: JsonObject,
+  map: (operation: JsonObject, method: string) => JsonObject | undefined,
+): JsonObject =>
+  Object.fromEntries(
+    Object.entries(paths).flatMap(([path, operations]) => {
+      const mapped = Object.entries(operations as JsonObject).flatMap(([method, operation]) => {
+        const result = map(operation as JsonObject, method);
+        return result ? [[method, result] as const] : [];
+      });
+      return mapped.length > 0 ? [[path, Object.fromEntries(mapped)] as const] : [];
+    }),
+  );
+
+interface Document extends Readonly<Record<string, unknown>> {
+  readonly paths?: unknown;
+  readonly components?: { readonly securitySchemes?: unknown };
 }
 
 /**
  * Converts the document for one audience to a form that generators of other languages can use.
  *
  * @param document of all routes, as @fastify/swagger makes it
- * @param errorSchema of the service's errors
+ * @param errors the format of the service's errors
+ * @param tagDescriptions what each tag is about, by name
  */
-export function publishDocument<D extends { readonly paths?: unknown }>(
-  document: D,
-  errorSchema: TSchema,
+export function publishDocument(
+  document: Document,
+  errors: ErrorFormat,
+  tagDescriptions: Readonly<Record<string, string>>,
   audience: Audience,
-): D {
-  const error = toJson(errorSchema);
-  const paths = Object.entries(toJson(document.paths) as JsonObject).map(([path, operations]) => {
-    const published = Object.entries(operations as JsonObject)
-      .filter(([, operation]) => isInternal(operation as JsonObject) === (audience === 'services'))
-      .map(([method, operation]) => [method, publishOperation(operation as JsonObject, method, error)]);
-    return [path, Object.fromEntries(published)] as const;
+): Document {
+  const schema = toJson(errors.schema);
+  const list: ErrorList = new Map();
+  const tagsInUse = new Set<Json>();
+  const published = mapOperations(toJson(document.paths) as JsonObject, (operation, method) => {
+    if (isInternal(operation) !== (audience === 'services')) return undefined;
+    for (const tag of (operation['tags'] ?? []) as Json[]) tagsInUse.add(tag);
+    return publishOperation(operation, method, schema, list);
   });
-  const shown = paths.filter(([, operations]) => Object.keys(operations).length > 0);
-  return nameSchemas({ ...document, paths: toPortable(Object.fromEntries(shown)) });
+  const tags = Object.entries(tagDescriptions).filter(([name]) => tagsInUse.has(name));
+  const examples = [...list.values()]
+    .toSorted((one, other) => (one.code < other.code ? -1 : 1))
+    .map((error) => [error.code, { value: toJson(errors.render(error)) }]);
+  return nameSchemas({
+    ...document,
+    tags: tags.map(([name, description]) => ({ name, description })),
+    components: { ...document.components, headers, examples: Object.fromEntries(examples) },
+    paths: mapOperations(toPortable(published) as JsonObject, exemplifyOperation),
+  });
 }

@@ -6,6 +6,7 @@ import {
   requireAdmin,
   requireScopes,
   standardAuthErrors,
+  withDemand,
 } from '@platform/auth';
 import { DEFAULT_INSTANCE } from '@platform/events';
 import { type App, AppError } from '@platform/service-kit';
@@ -33,11 +34,14 @@ export const outOfBounds = (): AppError =>
   });
 
 /** A route without a connector in its path concerns all of them. [CRAWL-55] */
-const requireConnector: onRequestHookHandler = (request, _reply, done) => {
-  const { connector = '' } = request.params as Partial<ConnectorParams>;
-  if (!canUseConnector(getPrincipal(request), canonicalConnector(connector))) throw outOfBounds();
-  done();
-};
+const requireConnector: onRequestHookHandler = withDemand<onRequestHookHandler>(
+  (request, _reply, done) => {
+    const { connector = '' } = request.params as Partial<ConnectorParams>;
+    if (!canUseConnector(getPrincipal(request), canonicalConnector(connector))) throw outOfBounds();
+    done();
+  },
+  { errors: [outOfBounds()] },
+);
 
 /** A route that shows, or accepts, the connectors in the bounds of the credential alone. */
 interface BoundsRule {
@@ -68,21 +72,23 @@ export const administrators = (app: App, scope: CrawlScope, rule?: BoundsRule): 
 /** Returns whether a member owns an instance. */
 export type IsOwner = (key: InstanceKey, userId: string) => Promise<boolean>;
 
-const requireManager =
-  (isOwner: IsOwner): onRequestAsyncHookHandler =>
-  async (request) => {
-    const principal = getPrincipal(request);
-    if (principal.kind !== 'service') {
-      if (principal.role === 'admin') return;
-      const { connector: given, instance = DEFAULT_INSTANCE } = request.params as ConnectorParams;
-      const connector = canonicalConnector(given);
-      const { orgId, userId } = principal;
-      // The path is not validated yet; PostgreSQL cannot read a NUL.
-      if (connector && !instance.includes('\0') && (await isOwner({ orgId, connector, instance }, userId)))
-        return;
-    }
-    throw new AppError(adminRequired);
-  };
+const requireManager = (isOwner: IsOwner): onRequestAsyncHookHandler =>
+  withDemand<onRequestAsyncHookHandler>(
+    async (request) => {
+      const principal = getPrincipal(request);
+      if (principal.kind !== 'service') {
+        if (principal.role === 'admin') return;
+        const { connector: given, instance = DEFAULT_INSTANCE } = request.params as ConnectorParams;
+        const connector = canonicalConnector(given);
+        const { orgId, userId } = principal;
+        // The path is not validated yet; PostgreSQL cannot read a NUL.
+        if (connector && !instance.includes('\0') && (await isOwner({ orgId, connector, instance }, userId)))
+          return;
+      }
+      throw new AppError(adminRequired);
+    },
+    { who: 'an administrator, or the member who owns the instance', errors: [new AppError(adminRequired)] },
+  );
 
 /** The same as {@link administrators}, but the member who owns the instance of the path passes, too. */
 export const managers = (

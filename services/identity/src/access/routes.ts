@@ -1,4 +1,10 @@
-import { getAccount, requireAccount, requireScopes } from '@platform/auth';
+import {
+  getAccount,
+  insufficientScope,
+  requireAccount,
+  requireScopes,
+  standardAuthErrors,
+} from '@platform/auth';
 import { type App, errorResponses, validationError } from '@platform/service-kit';
 import { requireAdminRole } from '../base/authority.js';
 import {
@@ -17,6 +23,8 @@ import { type AccessService, createAccessService } from './service.js';
 
 const tags = ['Access'];
 const base = '/access/v1';
+/** Whoever asks about somebody else needs the scope. */
+const aboutOthers = insufficientScope(standardAuthErrors, ['access:read']);
 
 /** For everybody: where decisions are asked for. */
 function configurationRoute(app: App, publicUrl: string): void {
@@ -27,6 +35,7 @@ function configurationRoute(app: App, publicUrl: string): void {
         operationId: 'getAccessConfiguration',
         tags,
         summary: 'Where the platform answers who can use what (OpenID AuthZEN 1.0)',
+        description: 'Clients of AuthZEN read it to find the other operations.',
         response: { 200: Configuration },
       },
     },
@@ -54,8 +63,10 @@ function decisionRoutes(app: App, service: AccessService): void {
         operationId: 'evaluateAccess',
         tags,
         summary: 'Whether a subject can do something, and why',
+        description:
+          'Decides as the service itself would at this moment, and says why not. Anybody may ask about themselves; about others, administrators with `access:read`.',
         body: Evaluation,
-        response: { 200: Decision, ...errorResponses(400, 401, 403) },
+        response: { 200: Decision, ...errorResponses(400, 401, 403, aboutOthers) },
       },
     },
     (request) => service.evaluate(getAccount(request), request.body),
@@ -68,8 +79,10 @@ function decisionRoutes(app: App, service: AccessService): void {
         operationId: 'evaluateAccesses',
         tags,
         summary: 'The same for many at once, in their order',
+        description:
+          'Each is decided as `evaluateAccess` decides it. Fields beside the list are defaults of its items.',
         body: Evaluations,
-        response: { 200: Decisions, ...errorResponses(400, 401, 403) },
+        response: { 200: Decisions, ...errorResponses(400, 401, 403, aboutOthers) },
       },
     },
     (request) => service.evaluateMany(getAccount(request), request.body),
@@ -82,8 +95,10 @@ function decisionRoutes(app: App, service: AccessService): void {
         operationId: 'searchAccessSubjects',
         tags,
         summary: 'Who can do something with a resource',
+        description:
+          'Reads at most 2,000 accounts in a request, so a page can be short and yet have a `next_token`.',
         body: SubjectSearch,
-        response: { 200: FoundEntities, ...errorResponses(400, 401, 403) },
+        response: { 200: FoundEntities, ...errorResponses(400, 401, 403, aboutOthers) },
       },
     },
     (request) => service.searchSubjects(getAccount(request), request.body),
@@ -96,8 +111,10 @@ function decisionRoutes(app: App, service: AccessService): void {
         operationId: 'searchAccessResources',
         tags,
         summary: 'What a subject can do something with',
+        description:
+          'Anybody may ask about themselves; about others, administrators with `access:read`. Pages by `page.token`.',
         body: ResourceSearch,
-        response: { 200: FoundEntities, ...errorResponses(400, 401, 403) },
+        response: { 200: FoundEntities, ...errorResponses(400, 401, 403, aboutOthers) },
       },
     },
     (request) => service.searchResources(getAccount(request), request.body),
@@ -110,8 +127,9 @@ function decisionRoutes(app: App, service: AccessService): void {
         operationId: 'searchAccessActions',
         tags,
         summary: 'What a subject can do with a resource',
+        description: 'Anybody may ask about themselves; about others, administrators with `access:read`.',
         body: ActionSearch,
-        response: { 200: FoundActions, ...errorResponses(400, 401, 403) },
+        response: { 200: FoundActions, ...errorResponses(400, 401, 403, aboutOthers) },
       },
     },
     (request) => service.searchActions(getAccount(request), request.body),

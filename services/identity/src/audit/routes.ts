@@ -15,6 +15,8 @@ function auditRoutes(app: App, service: AuditService): void {
         operationId: 'listAuditEntries',
         tags: ['Audit'],
         summary: 'What happened in the organisation, newest first',
+        description:
+          'Pages by number, or by `cursor`. `names` has the names of actors, subjects and credentials that still exist. A search reads at most 20,000 entries in a request.',
         querystring: AuditQuery,
         response: { 200: AuditPage, ...errorResponses(400, 401, 403) },
       },

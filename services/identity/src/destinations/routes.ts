@@ -1,5 +1,5 @@
 import { getMember, requireSession } from '@platform/auth';
-import { type App, errorResponses, ListQuery, Message } from '@platform/service-kit';
+import { type App, errorResponses, ListQuery, Message, tooManyWebhookSecrets } from '@platform/service-kit';
 import { requireAdminRole } from '../base/authority.js';
 import { getCaller } from '../base/caller/actor.js';
 import { always } from '../base/confirmation.js';
@@ -20,14 +20,17 @@ import {
 import {
   changeDestination,
   createDestination,
-  type DestinationContext,
+  destinationDisabled,
   getDestination,
   listDeliveries,
   listDestinations,
+  noSigningSecret,
   removeDestination,
   replaceSecret,
   sendAgain,
   testDestination,
+  tooManyDestinations,
+  type DestinationContext,
 } from './service.js';
 
 const base = '/api/v1/events/destinations';
@@ -44,6 +47,7 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
         operationId: 'listDestinations',
         tags,
         summary: 'Where the facts of the organisation are sent, newest first',
+        description: 'Says of each since when it fails, and why it was disabled. Secrets are never shown.',
         querystring: ListQuery,
         response: { 200: DestinationPage, ...errorResponses(400, 401, 403) },
       },
@@ -59,8 +63,10 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
         operationId: 'createDestination',
         tags,
         summary: 'Have facts sent to a webhook, or to a receiver of logs, from now on',
+        description:
+          'It begins with the facts after its creation. The secret of a webhook, with which requests are signed (Standard Webhooks), is shown this once. An organisation has at most 100 destinations.',
         body: CreateDestinationBody,
-        response: { 201: CreatedDestination, ...errorResponses(400, 401, 403, 409) },
+        response: { 201: CreatedDestination, ...errorResponses(400, 401, 403, 409, tooManyDestinations()) },
       },
     },
     async (request, reply) =>
@@ -74,6 +80,7 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
         operationId: 'getDestination',
         tags,
         summary: 'A destination',
+        description: 'Says since when it fails, and why it was disabled.',
         params: DestinationPath,
         response: { 200: DestinationAnswer, ...errorResponses(400, 401, 403, 404) },
       },
@@ -90,6 +97,8 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
         tags,
         summary:
           'Change a destination; when enabled again, it resumes where it was, as far as facts are kept',
+        description:
+          'A credential that is left out is kept, null deletes it; a URL at another origin needs it anew. Requests that are being sent as before are stopped. Facts are kept for 14 days.',
         params: DestinationPath,
         body: ChangeDestinationBody,
         response: { 200: DestinationAnswer, ...errorResponses(400, 401, 403, 404) },
@@ -108,6 +117,7 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
         operationId: 'removeDestination',
         tags,
         summary: 'Remove a destination; nothing more is sent to it',
+        description: 'Requests that are being sent are stopped. It cannot be undone.',
         params: DestinationPath,
         response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
       },
@@ -127,8 +137,13 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
         tags,
         summary:
           'Replace the secret of a webhook; for a day, requests are signed with the replaced one as well',
+        description:
+          'Shown this once. While a day lasts, receivers can accept either. Up to 20 replaced secrets sign at a time.',
         params: DestinationPath,
-        response: { 201: ReplacedSecret, ...errorResponses(400, 401, 403, 404, 409) },
+        response: {
+          201: ReplacedSecret,
+          ...errorResponses(400, 401, 403, 404, 409, noSigningSecret(), tooManyWebhookSecrets()),
+        },
       },
     },
     async (request, reply) =>
@@ -142,8 +157,12 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
         operationId: 'testDestination',
         tags,
         summary: 'Send a fact of the type `destination.test`, and say what became of it',
+        description: 'Sends one request, without retries, and waits five seconds for its answer.',
         params: DestinationPath,
-        response: { 200: TestedDestination, ...errorResponses(400, 401, 403, 404, 429) },
+        response: {
+          200: TestedDestination,
+          ...errorResponses(400, 401, 403, 404, 429, destinationDisabled()),
+        },
       },
     },
     (request) => testDestination(ctx, getMember(request), request.params.id),
@@ -156,6 +175,7 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
         operationId: 'listDeliveries',
         tags,
         summary: 'What was sent to a destination and with which result, newest first',
+        description: 'Each has its last 20 attempts. Delivered ones are kept for 3 days, others for 14.',
         params: DestinationPath,
         querystring: DeliveriesQuery,
         response: { 200: DeliveryPage, ...errorResponses(400, 401, 403, 404) },
@@ -171,8 +191,10 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
         operationId: 'sendDeliveryAgain',
         tags,
         summary: 'Send a delivery again, at once and with all its attempts, under the same id',
+        description:
+          'The receiver sees the id a second time, and should drop what it has handled. Nothing is sent to a destination that is disabled.',
         params: DeliveryPath,
-        response: { 202: Message, ...errorResponses(400, 401, 403, 404, 409) },
+        response: { 202: Message, ...errorResponses(400, 401, 403, 404, 409, destinationDisabled()) },
       },
     },
     async (request, reply) => {

@@ -72,10 +72,12 @@ const MAX_DESTINATIONS = 100;
 
 const destinationNotFound = (): AppError => notFound('Destination not found');
 const deliveryNotFound = (): AppError => notFound('Delivery not found');
-const tooManyDestinations = (): AppError =>
+export const tooManyDestinations = (): AppError =>
   conflict('TOO_MANY_DESTINATIONS', `An organisation can have ${MAX_DESTINATIONS} destinations`);
-const destinationDisabled = (): AppError =>
+export const destinationDisabled = (): AppError =>
   conflict('DESTINATION_DISABLED', 'Nothing is sent to a destination that is disabled: enable it first');
+export const noSigningSecret = (): AppError =>
+  conflict('NO_SIGNING_SECRET', 'Logs are not signed: change the credential of the destination');
 const refuseField = (field: string, message: string): AppError => validationError([{ field, message }]);
 
 const toIso = (at: Date | null): string | null => at?.toISOString() ?? null;
@@ -264,8 +266,7 @@ export async function replaceSecret(
   const { box } = ctx;
   const { after, secret } = await changeIn(ctx, caller, 'destination.secret_replaced', async (tx, at) => {
     const before = await find(tx, caller.orgId, id);
-    if (before.form !== 'webhook' || before.secretSealed === null)
-      throw conflict('NO_SIGNING_SECRET', 'Logs are not signed: change the credential of the destination');
+    if (before.form !== 'webhook' || before.secretSealed === null) throw noSigningSecret();
     const context = destinationSecretContext(id);
     const {
       secret: created,

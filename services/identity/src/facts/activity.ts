@@ -8,7 +8,7 @@ import { findNames, toEntry } from '../audit/service.js';
 import { requireAdminRole } from '../base/authority.js';
 import type { Prisma } from '../prisma.js';
 import type { Resources } from '../resources.js';
-import { readingCursor } from './feed.routes.js';
+import { cursorGone, readingCursor } from './feed.routes.js';
 import { Fact } from './feed.schemas.js';
 
 /*
@@ -132,6 +132,20 @@ async function findSubject(resources: Pick<Resources, 'pool' | 'prisma'>, orgId:
 }
 
 /** Registers the activity of an organisation, for administrators with a session. [AUD-30] */
+const activityNotFound = (): AppError =>
+  new AppError({
+    status: 404,
+    code: 'ACTIVITY_NOT_FOUND',
+    message: 'Nothing with this id happened in the organisation, or it is no longer kept',
+  });
+
+const subjectNotFound = (): AppError =>
+  new AppError({
+    status: 404,
+    code: 'SUBJECT_NOT_FOUND',
+    message: 'Nothing in the organisation has this id, or it is no longer kept',
+  });
+
 export function registerActivity(app: App, resources: Pick<Resources, 'pool' | 'prisma'>): void {
   const { pool, prisma } = resources;
   const onRequest = [app.authenticate, requireAdminRole, requireSession];
@@ -144,8 +158,10 @@ export function registerActivity(app: App, resources: Pick<Resources, 'pool' | '
         operationId: 'listActivity',
         tags: ['Audit'],
         summary: 'What happened in the organisation in the last two weeks, newest first, with names',
+        description:
+          'Follow `nextCursor` for older ones. Mails, runs and acts of agents are included beside the audit.',
         querystring: ActivityQuery,
-        response: { 200: ActivityPage, ...errorResponses(400, 401, 403, 410) },
+        response: { 200: ActivityPage, ...errorResponses(400, 401, 403, 410, cursorGone()) },
       },
     },
     async (request) => {
@@ -167,19 +183,16 @@ export function registerActivity(app: App, resources: Pick<Resources, 'pool' | '
         operationId: 'getActivity',
         tags: ['Audit'],
         summary: 'One thing that happened in the organisation',
+        description:
+          'An entry of the audit can be read for as long as the audit is kept, other facts for two weeks.',
         params: ActivityParams,
-        response: { 200: FoundActivity, ...errorResponses(400, 401, 403, 404) },
+        response: { 200: FoundActivity, ...errorResponses(400, 401, 403, activityNotFound()) },
       },
     },
     async (request) => {
       const { orgId } = getMember(request);
       const fact = await findFact(resources, orgId, request.params.id);
-      if (!fact)
-        throw new AppError({
-          status: 404,
-          code: 'ACTIVITY_NOT_FOUND',
-          message: 'Nothing with this id happened in the organisation, or it is no longer kept',
-        });
+      if (!fact) throw activityNotFound();
       return { fact, names: await findNamesOf(prisma, orgId, [fact]) };
     },
   );
@@ -195,17 +208,15 @@ export function registerActivity(app: App, resources: Pick<Resources, 'pool' | '
         description:
           'The kinds are those of the audit, and `activity` for what happened. The id of an OAuth access token, its `jti`, stands for its connection.',
         params: ActivityParams,
-        response: { 200: Type.Object({ subject: Subject }), ...errorResponses(400, 401, 403, 404) },
+        response: {
+          200: Type.Object({ subject: Subject }),
+          ...errorResponses(400, 401, 403, subjectNotFound()),
+        },
       },
     },
     async (request) => {
       const subject = await findSubject(resources, getMember(request).orgId, request.params.id);
-      if (!subject)
-        throw new AppError({
-          status: 404,
-          code: 'SUBJECT_NOT_FOUND',
-          message: 'Nothing in the organisation has this id, or it is no longer kept',
-        });
+      if (!subject) throw subjectNotFound();
       return { subject };
     },
   );

@@ -1,11 +1,11 @@
-import { getAccount, requireAdmin, requireScopes } from '@platform/auth';
+import { getAccount, requireAdmin, requireScopes, withDemand } from '@platform/auth';
 import { CursorGoneError, InvalidCursorError, readFacts } from '@platform/events';
 import { type App, AppError, errorResponses, validationError } from '@platform/service-kit';
 import type { onRequestHookHandler } from 'fastify';
 import type { Resources } from '../resources.js';
 import { FactsPage, FactsQuery } from './feed.schemas.js';
 
-const cursorGone = (): AppError =>
+export const cursorGone = (): AppError =>
   new AppError({
     status: 410,
     code: 'CURSOR_GONE',
@@ -13,16 +13,22 @@ const cursorGone = (): AppError =>
       'The feed cannot continue from this cursor: later facts were deleted, or the database was restored. Read from the beginning, without `after`, and drop what you have by `id`',
   });
 
+function outOfBounds(): AppError {
+  return new AppError({
+    status: 403,
+    code: 'OUT_OF_BOUNDS',
+    message: 'The feed is about more than what the credential is limited to',
+  });
+}
+
 /** The feed is about the whole organisation, so that a credential with bounds, whatever they are, is refused. */
-const requireNoBounds: onRequestHookHandler = (request, _reply, done) => {
-  if (getAccount(request).bounds !== undefined)
-    throw new AppError({
-      status: 403,
-      code: 'OUT_OF_BOUNDS',
-      message: 'The feed is about more than what the credential is limited to',
-    });
-  done();
-};
+const requireNoBounds: onRequestHookHandler = withDemand<onRequestHookHandler>(
+  (request, _reply, done) => {
+    if (getAccount(request).bounds !== undefined) throw outOfBounds();
+    done();
+  },
+  { errors: [outOfBounds()] },
+);
 
 /** Answers a cursor from which a read cannot go on. @throws AppError 400, 410. */
 export async function readingCursor<Page>(read: () => Promise<Page>): Promise<Page> {
@@ -45,8 +51,10 @@ export function registerFactFeed(app: App, { pool }: Pick<Resources, 'pool'>): v
         operationId: 'listFacts',
         tags: ['Audit'],
         summary: 'What happens in the organisation, in order, for programs that follow it',
+        description:
+          'CloudEvents 1.0, oldest first. Store `nextCursor` once the facts are handled, and send it as `after`: each fact then comes once. Facts are kept for 14 days; an older cursor is 410 `CURSOR_GONE`. Poll it; it does not wait.',
         querystring: FactsQuery,
-        response: { 200: FactsPage, ...errorResponses(400, 401, 403, 410) },
+        response: { 200: FactsPage, ...errorResponses(400, 401, 403, 410, cursorGone()) },
       },
     },
     async (request) => {

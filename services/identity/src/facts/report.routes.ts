@@ -1,4 +1,4 @@
-import { assertService, getPrincipal } from '@platform/auth';
+import { assertService, demandService, getPrincipal, withDemand } from '@platform/auth';
 import {
   CRAWL_FACTS_SCOPE,
   FACTS_PATH,
@@ -28,12 +28,15 @@ const isOfOperator = (fact: ReportedFact): boolean =>
   fact.type === 'audit.entry' && fact.data.action === OPERATOR_ACTION;
 
 /** Refuses everybody else before the body is read. */
-export const requireReporter: onRequestHookHandler = (request, _reply, done) => {
-  const principal = getPrincipal(request);
-  const isOfMail = principal.grantedScopes.has(MAIL_FACTS_SCOPE);
-  assertService(principal, isOfMail ? MAIL_FACTS_SCOPE : CRAWL_FACTS_SCOPE);
-  done();
-};
+export const requireReporter: onRequestHookHandler = withDemand<onRequestHookHandler>(
+  (request, _reply, done) => {
+    const principal = getPrincipal(request);
+    const isOfMail = principal.grantedScopes.has(MAIL_FACTS_SCOPE);
+    assertService(principal, isOfMail ? MAIL_FACTS_SCOPE : CRAWL_FACTS_SCOPE);
+    done();
+  },
+  demandService(),
+);
 
 /**
  * Registers the route by which the other services report what happened there. It is stored when the route answers, so they can

@@ -4,7 +4,14 @@ import { Type } from 'typebox';
 import { requireAdminRole } from '../base/authority.js';
 import { getCaller } from '../base/caller/actor.js';
 import { always } from '../base/confirmation.js';
-import { memberNotFound } from './errors.js';
+import {
+  groupInUse,
+  managedByProvider,
+  memberNotFound,
+  nameTaken,
+  tooManyGroups,
+  tooManyMemberships,
+} from './errors.js';
 import {
   ChangeGroupBody,
   CreateGroupBody,
@@ -48,6 +55,8 @@ function groupRoutes(app: App, ctx: GroupsContext): void {
         operationId: 'listGroups',
         tags,
         summary: 'The groups, newest first',
+        description:
+          'Pages by number, or by `cursor`. `q` finds a part of a name, in any case. Groups that the identity provider states are included.',
         querystring: GroupQuery,
         response: { 200: ListPageOf(Group), ...errorResponses(400, 401, 403) },
       },
@@ -63,8 +72,13 @@ function groupRoutes(app: App, ctx: GroupsContext): void {
         operationId: 'createGroup',
         tags,
         summary: 'Create a group without members',
+        description:
+          'Names are unique among the groups of a source, in any case. An organisation has at most 5,000 groups.',
         body: CreateGroupBody,
-        response: { 201: GroupResponse, ...errorResponses(400, 401, 403, 409) },
+        response: {
+          201: GroupResponse,
+          ...errorResponses(400, 401, 403, 409, nameTaken(), tooManyGroups(5_000)),
+        },
       },
     },
     async (request, reply) =>
@@ -78,6 +92,7 @@ function groupRoutes(app: App, ctx: GroupsContext): void {
         operationId: 'getGroup',
         tags,
         summary: 'A group',
+        description: 'Has the number of members, and whether the identity provider decides who they are.',
         params: GroupPath,
         response: { 200: GroupResponse, ...errorResponses(400, 401, 403, 404) },
       },
@@ -93,6 +108,7 @@ function groupRoutes(app: App, ctx: GroupsContext): void {
         tags,
         summary:
           'The mounted servers and tools that are limited to a group, beginning with those of it alone',
+        description: 'Those of the group alone are closed when it is removed.',
         params: GroupPath,
         response: { 200: Type.Object({ data: Type.Array(GroupUse) }), ...errorResponses(400, 401, 403, 404) },
       },
@@ -109,9 +125,13 @@ function groupRoutes(app: App, ctx: GroupsContext): void {
         operationId: 'changeGroup',
         tags,
         summary: 'Rename a group, or change its external id',
+        description: 'A group of the identity provider is changed by the provider alone. Its members stay.',
         params: GroupPath,
         body: ChangeGroupBody,
-        response: { 200: GroupResponse, ...errorResponses(400, 401, 403, 404, 409) },
+        response: {
+          200: GroupResponse,
+          ...errorResponses(400, 401, 403, 404, 409, nameTaken(), managedByProvider()),
+        },
       },
     },
     async (request) => ({
@@ -127,9 +147,11 @@ function groupRoutes(app: App, ctx: GroupsContext): void {
         operationId: 'removeGroup',
         tags,
         summary: 'Remove a group with its memberships',
+        description:
+          'What is limited to this group alone would then be for nobody: 409 `GROUP_IN_USE` names it, unless `force=true`. A group of the provider comes back with the next sign-in that names it.',
         params: GroupPath,
         querystring: RemoveGroupQuery,
-        response: { 200: Message, ...errorResponses(400, 401, 403, 404, 409) },
+        response: { 200: Message, ...errorResponses(400, 401, 403, 404, 409, groupInUse(['wiki__search'])) },
       },
     },
     async (request) => {
@@ -151,6 +173,7 @@ function memberRoutes(app: App, ctx: GroupsContext): void {
         operationId: 'listGroupMembers',
         tags,
         summary: 'The members and service accounts in a group, the newest account first',
+        description: 'Pages by number, or by `cursor`.',
         params: GroupPath,
         querystring: MemberQuery,
         response: { 200: ListPageOf(GroupMember), ...errorResponses(400, 401, 403, 404) },
@@ -167,9 +190,22 @@ function memberRoutes(app: App, ctx: GroupsContext): void {
         operationId: 'addGroupMembers',
         tags,
         summary: 'Add up to 1,000 members and service accounts to a group: all or none',
+        description:
+          'Accounts that are in the group already are counted as unchanged, so repeating it does no harm. An unknown id is 404, and then nobody is added. An account is in at most 200 groups.',
         params: GroupPath,
         body: MembersBody,
-        response: { 200: MembersChanged, ...errorResponses(400, 401, 403, 404, 409) },
+        response: {
+          200: MembersChanged,
+          ...errorResponses(
+            400,
+            401,
+            403,
+            404,
+            409,
+            managedByProvider(),
+            tooManyMemberships(200, 'Ada Lovelace'),
+          ),
+        },
       },
     },
     async (request) => {
@@ -187,9 +223,10 @@ function memberRoutes(app: App, ctx: GroupsContext): void {
         operationId: 'removeGroupMembers',
         tags,
         summary: 'Remove up to 1,000 members and service accounts from a group; others are ignored',
+        description: 'Accounts that are not in the group are passed over, so repeating it does no harm.',
         params: GroupPath,
         body: MembersBody,
-        response: { 200: MembersChanged, ...errorResponses(400, 401, 403, 404, 409) },
+        response: { 200: MembersChanged, ...errorResponses(400, 401, 403, 404, 409, managedByProvider()) },
       },
     },
     async (request) => {
@@ -207,8 +244,20 @@ function memberRoutes(app: App, ctx: GroupsContext): void {
         operationId: 'addGroupMember',
         tags,
         summary: 'Add a member or a service account to a group, if it is not in it',
+        description: 'Repeating it changes nothing. An account is in at most 200 groups.',
         params: MemberPath,
-        response: { 200: Message, ...errorResponses(400, 401, 403, 404, 409) },
+        response: {
+          200: Message,
+          ...errorResponses(
+            400,
+            401,
+            403,
+            404,
+            409,
+            managedByProvider(),
+            tooManyMemberships(200, 'Ada Lovelace'),
+          ),
+        },
       },
     },
     async (request) => {
@@ -226,8 +275,10 @@ function memberRoutes(app: App, ctx: GroupsContext): void {
         operationId: 'removeGroupMember',
         tags,
         summary: 'Remove a member or a service account from a group',
+        description:
+          'What the group allowed ends with the next request. An account that is not in the group is 404.',
         params: MemberPath,
-        response: { 200: Message, ...errorResponses(400, 401, 403, 404, 409) },
+        response: { 200: Message, ...errorResponses(400, 401, 403, 404, 409, managedByProvider()) },
       },
     },
     async (request) => {

@@ -15,6 +15,8 @@ export function registerKnowledge(app: App, deps: Parameters<typeof createListSo
         tags: ['Knowledge'],
         summary:
           'The sources of what the caller can search, and how old they are; for administrators all sources',
+        description:
+          'Says what is crawled, how many documents there are and how old, as far as the worker of the source says so, and who can search it.',
         response: {
           200: Type.Object({ data: Type.Array(KnowledgeSource) }),
           ...errorResponses(401, 403),

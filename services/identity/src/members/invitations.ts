@@ -81,8 +81,13 @@ export function registerInvitations(app: App, ctx: InvitationContext): void {
         operationId: 'repeatInvitation',
         tags: ['Users'],
         summary: 'Send an invitation again, or get its link where there is no SMTP server',
+        description:
+          'The link of the invitation before ends. A member who has accepted is 409 `INVITATION_ACCEPTED`.',
         params: IdPath,
-        response: { 200: RepeatedInvitation, ...errorResponses(400, 401, 403, 404, 409) },
+        response: {
+          200: RepeatedInvitation,
+          ...errorResponses(400, 401, 403, 404, 409, invitationAccepted(), invitationLapsed()),
+        },
       },
     },
     (request) => repeatInvitation(ctx, getCaller(request), request.params.id),

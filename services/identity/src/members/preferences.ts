@@ -31,6 +31,8 @@ export function registerPreferences(app: App, { prisma }: { readonly prisma: Pri
         operationId: 'getPreferences',
         tags,
         summary: 'The own preferences',
+        description:
+          'They are what mails and the console consider for this member, such as the language of mails.',
         response,
       },
     },
@@ -49,6 +51,7 @@ export function registerPreferences(app: App, { prisma }: { readonly prisma: Pri
         operationId: 'savePreferences',
         tags,
         summary: 'Change the own preferences',
+        description: 'Replaces the preferences as a whole.',
         body: Preferences,
         response: { ...response, ...errorResponses(400) },
       },

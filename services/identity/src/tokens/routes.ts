@@ -1,4 +1,11 @@
-import { getAccount, getMember, requireMember, requireScopes, requireSession } from '@platform/auth';
+import {
+  getAccount,
+  getMember,
+  requireMember,
+  requireScopes,
+  requireSession,
+  withDemand,
+} from '@platform/auth';
 import { type App, errorResponses, Pagination } from '@platform/service-kit';
 import type { FastifyReply, onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
@@ -7,7 +14,14 @@ import { type AccountCaller, getAccountCaller, getCaller } from '../base/caller/
 import type { TokenContext } from './context.js';
 import { createOwnToken, listGrantableScopes, listOwnBoundChoices } from './create.js';
 import { editToken, getToken } from './edit.js';
-import { tokenRequired } from './errors.js';
+import {
+  sessionRequiredOutsideFamily,
+  sessionRequiredToRotate,
+  tokenAlreadyRotated,
+  tokenRequired,
+  tooManyPredecessors,
+  tooManyTokens,
+} from './errors.js';
 import { findOrganisationTokens, findOwnTokens, listOrganisationTokens } from './list.js';
 import { revokeToken } from './revoke.js';
 import { rotateToken } from './rotate.js';
@@ -72,8 +86,20 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
         operationId: 'createToken',
         tags,
         summary: 'Create a token; its value is shown once',
+        description:
+          'Nobody grants what they do not have. A token that creates another one is its parent, and revoking it revokes both. What a token may do never changes afterwards. It is not idempotent: a repeated request creates another token.',
         body: CreateTokenBody,
-        response: { 201: CreatedToken, ...errorResponses(400, 401, 403, 409) },
+        response: {
+          201: CreatedToken,
+          ...errorResponses(
+            400,
+            401,
+            403,
+            409,
+            tooManyTokens('There are 10,000 active tokens'),
+            tokenAlreadyRotated(),
+          ),
+        },
       },
     },
     async (request, reply) => {
@@ -90,6 +116,8 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
         tags,
         summary:
           'The own active tokens, at most the 100 newest; with a filter, a limit or a cursor a page of a search',
+        description:
+          'Without a query it returns at most the 100 newest active tokens. A search reads at most 2,000 tokens in a request, so a page can be short, and `nextCursor` continues. Values of tokens are never shown.',
         querystring: OwnTokenQuery,
         response: {
           200: Type.Object({
@@ -118,6 +146,7 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
         operationId: 'getOwnToken',
         tags,
         summary: 'An own token in any state',
+        description: 'Also one that has expired or was revoked, with when and why.',
         params: TokenPath,
         response: { 200: TokenAnswer, ...errorResponses(400, 401, 403, 404) },
       },
@@ -136,9 +165,11 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
         operationId: 'editOwnToken',
         tags,
         summary: 'Rename an own active token, describe it or mute its notices',
+        description:
+          'Scopes, expiry and bounds never change: rotate the token instead. A token edits only itself and its descendants.',
         params: TokenPath,
         body: EditTokenBody,
-        response: { 200: TokenAnswer, ...errorResponses(400, 401, 403, 404) },
+        response: { 200: TokenAnswer, ...errorResponses(400, 401, 403, 404, sessionRequiredOutsideFamily()) },
       },
     },
     async (request) => {
@@ -158,9 +189,23 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
         tags,
         summary:
           'Replace an own token by a new one, with fewer scopes or addresses if need be; its value is shown once',
+        description:
+          'The old token works until its grace ends (`graceSeconds`; 0 ends it at once). Of two concurrent rotations one is 409 `ALREADY_ROTATED`. A rotation that narrows scopes or addresses revokes what the old token has created.',
         params: TokenPath,
         body: RotateBody,
-        response: { 201: RotatedToken, ...errorResponses(400, 401, 403, 404, 409) },
+        response: {
+          201: RotatedToken,
+          ...errorResponses(
+            400,
+            401,
+            403,
+            404,
+            409,
+            tokenAlreadyRotated(),
+            tooManyPredecessors(10),
+            sessionRequiredToRotate(),
+          ),
+        },
       },
     },
     async (request, reply) => {
@@ -179,9 +224,11 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
         operationId: 'revokeOwnToken',
         tags,
         summary: 'Revoke an own token and its descendants, at once and for good',
+        description:
+          'Every service refuses it from the answer on. The tokens that it created end too, unless a session sends `keepDescendants: true`. An unknown, foreign or revoked token is the same 404.',
         params: TokenPath,
         body: RevokeBody,
-        response: { 200: Revoked, ...errorResponses(400, 401, 403, 404) },
+        response: { 200: Revoked, ...errorResponses(400, 401, 403, 404, sessionRequiredOutsideFamily()) },
       },
     },
     async (request) => {
@@ -199,6 +246,7 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
         operationId: 'listGrantableScopes',
         tags,
         summary: 'The scopes that this caller can grant, by category',
+        description: "Scopes that need a role, or that the organisation's policy denies, are left out.",
         response: { 200: GrantableScopes, ...errorResponses(401, 403) },
       },
     },
@@ -212,6 +260,7 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
         operationId: 'listBounds',
         tags,
         summary: 'What this caller can limit a token to, by name',
+        description: 'They are the servers, tools and connectors that `bounds` of a new token can name.',
         response: { 200: BoundChoices, ...errorResponses(401, 403) },
       },
     },
@@ -220,10 +269,13 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
 }
 
 /** Requires a personal access token. */
-const requireToken: onRequestHookHandler = (request, _reply, done) => {
-  if (getAccount(request).kind !== 'pat') throw tokenRequired();
-  done();
-};
+const requireToken: onRequestHookHandler = withDemand<onRequestHookHandler>(
+  (request, _reply, done) => {
+    if (getAccount(request).kind !== 'pat') throw tokenRequired();
+    done();
+  },
+  { kinds: ['token'], errors: [tokenRequired()] },
+);
 
 /**
  * Registers what a token can do with itself, also one of a service account: see and revoke itself, whatever its scopes, and
@@ -239,6 +291,7 @@ export function ownCredentialRoutes(app: App, ctx: TokenContext): void {
         operationId: 'getOwnCredential',
         tags,
         summary: 'The calling token',
+        description: 'Works whatever the scopes of the token are.',
         response: { 200: TokenAnswer, ...errorResponses(401, 403, 404) },
       },
     },
@@ -258,8 +311,13 @@ export function ownCredentialRoutes(app: App, ctx: TokenContext): void {
         operationId: 'rotateOwnCredential',
         tags,
         summary: 'Replace the calling token by a new one, whose value is shown once',
+        description:
+          'The calling token works until its grace ends. Store the new value before: the old one cannot rotate a second time (409 `ALREADY_ROTATED`).',
         body: RotateBody,
-        response: { 201: RotatedToken, ...errorResponses(400, 401, 403, 404, 409) },
+        response: {
+          201: RotatedToken,
+          ...errorResponses(400, 401, 403, 404, 409, tokenAlreadyRotated(), tooManyPredecessors(10)),
+        },
       },
     },
     async (request, reply) => {
@@ -283,6 +341,8 @@ export function ownCredentialRoutes(app: App, ctx: TokenContext): void {
         operationId: 'revokeOwnCredential',
         tags,
         summary: 'Revoke the calling token and its descendants, at once and for good',
+        description:
+          'Works whatever the scopes of the token are. The token that asks is refused from the answer on.',
         body: RevokeBody,
         response: { 200: Revoked, ...errorResponses(400, 401, 403, 404) },
       },
@@ -307,6 +367,8 @@ export function adminTokenRoutes(app: App, ctx: TokenContext): void {
         tags,
         summary:
           "The organisation's active tokens, removed owners' included; with a filter or a cursor a page of a search",
+        description:
+          'Pages by number, or by `cursor`. Filters find expired and revoked tokens, and those of one owner. Values of tokens are never shown.',
         querystring: OrgTokenQuery,
         response: {
           200: Type.Object({
@@ -335,6 +397,8 @@ export function adminTokenRoutes(app: App, ctx: TokenContext): void {
         operationId: 'revokeOrganisationToken',
         tags,
         summary: "Revoke anyone's token and its descendants, at once and for good",
+        description:
+          'Every service refuses it from the answer on, and its owner is notified. Its descendants end too, unless `keepDescendants` is true.',
         params: TokenPath,
         body: RevokeBody,
         response: { 200: Revoked, ...errorResponses(400, 401, 403, 404) },

@@ -31,6 +31,8 @@ export function connectorRoutes(app: App): void {
         operationId: 'listConnectors',
         tags: ['Connectors'],
         summary: 'All connectors that can be crawled',
+        description:
+          'Has all kinds of connectors that can be scheduled, whether or not the organisation uses them.',
         response: { 200: successResponse(Type.Array(ConnectorItem)), ...errorResponses(401, 403) },
       },
     },

@@ -1,5 +1,5 @@
 import { getAccount } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, tooManyWebhookSecrets } from '@platform/service-kit';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { getActor } from '../actor.js';
@@ -8,6 +8,7 @@ import { base } from '../params.js';
 import { errorResponses, Success, successResponse } from '../responses.js';
 import { EndpointBody, EndpointItem, EndpointPath, EndpointWithSecret, TestResult } from './schemas.js';
 import type { EndpointService } from './service.js';
+import { endpointInUse, tooManyEndpoints } from './errors.js';
 
 const tags = ['Crawl endpoints'];
 
@@ -28,8 +29,13 @@ function changeRoutes(app: App, service: EndpointService): void {
         operationId: 'createEndpoint',
         tags,
         summary: 'Register an endpoint that crawls; its secret is shown once',
+        description:
+          'The URL is not called until it is tested or a run starts. Requests are signed (Standard Webhooks) with the secret, which is shown this once. A repeated request registers another endpoint.',
         body: EndpointBody,
-        response: { 201: successResponse(EndpointWithSecret), ...errorResponses(400, 401, 403, 409) },
+        response: {
+          201: successResponse(EndpointWithSecret),
+          ...errorResponses(400, 401, 403, 409, tooManyEndpoints(100)),
+        },
       },
     },
     async (request, reply) => {
@@ -46,8 +52,12 @@ function changeRoutes(app: App, service: EndpointService): void {
         operationId: 'rotateEndpointSecret',
         tags,
         summary: 'Replace the secret; for a day, requests have the signature of the old one too',
+        description: 'The new secret is shown this once. Up to 20 replaced secrets sign at a time.',
         params: EndpointPath,
-        response: { 200: successResponse(EndpointWithSecret), ...errorResponses(400, 401, 403, 404, 409) },
+        response: {
+          200: successResponse(EndpointWithSecret),
+          ...errorResponses(400, 401, 403, 404, tooManyWebhookSecrets()),
+        },
       },
     },
     async (request) => {
@@ -63,6 +73,8 @@ function changeRoutes(app: App, service: EndpointService): void {
         operationId: 'testEndpoint',
         tags,
         summary: 'Send the endpoint a signed GET, which asks for no crawl',
+        description:
+          'Any answer but 3xx, 401, 403, 429 and 5xx counts as success. An organisation has five tests in progress at a time.',
         params: EndpointPath,
         response: { 200: successResponse(TestResult), ...errorResponses(400, 401, 403, 404, 429) },
       },
@@ -84,6 +96,7 @@ export function endpointRoutes(app: App, service: EndpointService): void {
         operationId: 'listEndpoints',
         tags,
         summary: "The organisation's endpoints, without their secrets",
+        description: 'Newest first; with when a replaced secret stops signing.',
         response: { 200: successResponse(Type.Array(EndpointItem)), ...errorResponses(401, 403) },
       },
     },
@@ -102,8 +115,9 @@ export function endpointRoutes(app: App, service: EndpointService): void {
         operationId: 'removeEndpoint',
         tags,
         summary: 'Remove an endpoint that no schedule uses',
+        description: 'An endpoint that a schedule uses is 409. It cannot be undone.',
         params: EndpointPath,
-        response: { 200: Success, ...errorResponses(400, 401, 403, 404, 409) },
+        response: { 200: Success, ...errorResponses(400, 401, 403, 404, 409, endpointInUse()) },
       },
     },
     async (request) => {

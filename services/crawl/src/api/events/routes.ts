@@ -61,8 +61,10 @@ export function eventRoutes(app: App, read: (query: EventFeedQuery) => Promise<E
         operationId: 'listEvents',
         tags: ['Sync events'],
         summary: "The organisation's sync events, oldest first",
+        description:
+          'Store `nextCursor` once the events are handled, and send it as `after`. A page can be empty and still have `hasMore`. A cursor whose events were deleted is 410 `CURSOR_GONE`: read from the beginning, and drop known ids. Delivery is at least once.',
         querystring: EventsQuery,
-        response: { 200: Events, ...errorResponses(400, 401, 403, 410) },
+        response: { 200: Events, ...errorResponses(400, 401, 403, 410, cursorGone(), outOfBounds()) },
       },
     },
     async (request) => {

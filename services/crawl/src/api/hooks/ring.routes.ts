@@ -1,9 +1,11 @@
+import { invalidCredential, withDemand } from '@platform/auth';
 import type { Readable } from 'node:stream';
 import { type App, AppError } from '@platform/service-kit';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { HookVerification } from '../../domain/hook.js';
 import { base } from '../params.js';
+import { crawlAuthErrors } from '../authority.js';
 import { errorResponses, Success } from '../responses.js';
 import type { HookService } from './service.js';
 
@@ -42,9 +44,12 @@ export async function ringRoutes(app: App, service: HookService): Promise<void> 
     scope.post<{ Params: { readonly hookId: string } }>(
       `${base}/hooks/:hookId`,
       {
-        async onRequest(request) {
-          request.hookVerification = await service.verify(request.params.hookId, request.headers);
-        },
+        onRequest: withDemand(
+          async (request: FastifyRequest<{ Params: { readonly hookId: string } }>) => {
+            request.hookVerification = await service.verify(request.params.hookId, request.headers);
+          },
+          { who: 'the source, with the secret of the hook', errors: [] },
+        ),
         schema: {
           operationId: 'ringHook',
           tags: ['Crawl hooks'],
@@ -52,7 +57,7 @@ export async function ringRoutes(app: App, service: HookService): Promise<void> 
           description:
             'The request is verified as the hook says, and its body is not read otherwise. All rings until the run starts, which is 30 seconds after the first one and not before the run in progress has ended, are one run. The response is the same for an unknown hook, an invalid request, and a connector without a schedule.',
           params: Type.Object({ hookId: Type.String() }),
-          response: { 202: Success, ...errorResponses(401, 413, 429) },
+          response: { 202: Success, ...errorResponses(401, 413, 429, invalidCredential(crawlAuthErrors)) },
         },
       },
       async ({ params, hookVerification }, reply) => {

@@ -8,6 +8,7 @@ import { type ConnectorParams, instanceRoutes, type InstanceRoutes, toInstanceKe
 import { errorResponses, Success, successResponse } from '../responses.js';
 import { HookBody, HookItem, hookParams, HookWithSecret, RotateHookBody } from './schemas.js';
 import type { HookService } from './service.js';
+import { tooManyHooks } from './errors.js';
 
 const tags = ['Crawl hooks'];
 
@@ -26,6 +27,7 @@ function hookRoutesOf(app: App, service: HookService, { path, params, toOperatio
         operationId: toOperationId('listHooks'),
         tags,
         summary: "A connector's hooks, without their secrets",
+        description: 'Says when each was last rung. An instance has at most 10.',
         params: params({}),
         response: { 200: successResponse(Type.Array(HookItem)), ...errorResponses(400, 401, 403) },
       },
@@ -45,9 +47,13 @@ function hookRoutesOf(app: App, service: HookService, { path, params, toOperatio
         operationId: toOperationId('createHook'),
         tags,
         summary: 'Create an address at which the source asks for a run; its secret is shown once',
+        description: 'Give the address and the secret to the source. An instance has at most 10 hooks.',
         params: params({}),
         body: HookBody,
-        response: { 201: successResponse(HookWithSecret), ...errorResponses(400, 401, 403, 404, 409) },
+        response: {
+          201: successResponse(HookWithSecret),
+          ...errorResponses(400, 401, 403, 404, 409, tooManyHooks(10)),
+        },
       },
     },
     async (request, reply) => {
@@ -64,6 +70,8 @@ function hookRoutesOf(app: App, service: HookService, { path, params, toOperatio
         operationId: toOperationId('rotateHookSecret'),
         tags,
         summary: 'Replace the secret; for a day, the old one is accepted too',
+        description:
+          'The new secret is generated, or given where the source chooses it. It is shown this once.',
         params: params(hookParams),
         body: RotateHookBody,
         response: { 200: successResponse(HookWithSecret), ...errorResponses(400, 401, 403, 404) },
@@ -82,6 +90,7 @@ function hookRoutesOf(app: App, service: HookService, { path, params, toOperatio
         operationId: toOperationId('removeHook'),
         tags,
         summary: 'Remove a hook; its address answers as if it had never existed',
+        description: 'It cannot be undone: a new hook has another address.',
         params: params(hookParams),
         response: { 200: Success, ...errorResponses(400, 401, 403, 404) },
       },

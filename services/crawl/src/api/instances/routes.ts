@@ -14,6 +14,7 @@ import {
 } from '../params.js';
 import { errorResponses, Success, successResponse } from '../responses.js';
 import type { InstanceService } from './service.js';
+import { tooManyInstances } from './errors.js';
 
 const tags = ['Connectors'];
 
@@ -73,6 +74,8 @@ export function connectorInstanceRoutes(app: App, service: InstanceService): voi
         operationId: 'listInstances',
         tags,
         summary: "The instances of the organisation's connectors that the caller may manage",
+        description:
+          'Pages by number, or by `cursor`. Members see the instances that they own, administrators all.',
         querystring: InstancesQuery,
         response: {
           200: Type.Object({
@@ -106,6 +109,7 @@ export function connectorInstanceRoutes(app: App, service: InstanceService): voi
         operationId: 'getInstance',
         tags,
         summary: 'One instance of a connector',
+        description: 'Has the display name and the owner. The instance `default` exists always.',
         params: InstancePath,
         response: { 200: successResponse(InstanceItem), ...errorResponses(400, 401, 403, 404) },
       },
@@ -124,9 +128,14 @@ export function connectorInstanceRoutes(app: App, service: InstanceService): voi
         operationId: 'saveInstance',
         tags,
         summary: 'Create an instance of a connector, or replace its properties',
+        description:
+          'Repeating it changes nothing. The owner may manage its schedule, but neither these properties nor its removal.',
         params: InstancePath,
         body: InstanceBody,
-        response: { 200: successResponse(InstanceItem), ...errorResponses(400, 401, 403, 409) },
+        response: {
+          200: successResponse(InstanceItem),
+          ...errorResponses(400, 401, 403, 409, tooManyInstances()),
+        },
       },
     },
     async (request) => {
@@ -144,6 +153,7 @@ export function connectorInstanceRoutes(app: App, service: InstanceService): voi
         operationId: 'removeInstance',
         tags,
         summary: 'Remove an instance with its schedule; a run in progress is aborted',
+        description: 'Its history and hooks go with it. Removing what is not there succeeds, too.',
         params: InstancePath,
         response: { 200: Success, ...errorResponses(400, 401, 403) },
       },

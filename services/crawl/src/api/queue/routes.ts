@@ -18,6 +18,7 @@ export function queueRoutes(
         operationId: 'getQueue',
         tags: ['Crawl schedules'],
         summary: 'What waits, runs and ended in the last hour, by connector',
+        description: '`waitingSince` says for how long a run has waited for a worker.',
         response: { 200: successResponse(QueueView), ...errorResponses(401, 403) },
       },
     },

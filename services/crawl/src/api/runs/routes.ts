@@ -16,6 +16,8 @@ import {
 import { errorResponses, successResponse } from '../responses.js';
 import { RequestedRun, RunRequest, RunDetail, RunItem, runParams, RunsQuery } from './schemas.js';
 import type { RunService } from './service.js';
+import { runEnded, schedulePaused } from './errors.js';
+import { runInProgress } from '../schedules/errors.js';
 
 const tags = ['Crawl runs'];
 
@@ -42,11 +44,13 @@ function runRoutesOf(
         operationId: toOperationId('runNow'),
         tags,
         summary: 'Run a scheduled connector now, beside its schedule',
+        description:
+          'The request is stored before it is answered, and the run starts when a worker has room. While a run of the instance waits or is in progress, another request is 409. The times of the schedule do not change.',
         params: params({}),
         body: RunRequest,
         response: {
           202: successResponse(RequestedRun),
-          ...errorResponses(400, 401, 403, 409),
+          ...errorResponses(400, 401, 403, 409, schedulePaused(), runInProgress()),
           404: NoSchedule,
         },
       },
@@ -71,6 +75,8 @@ function runRoutesOf(
         operationId: toOperationId('listRuns'),
         tags,
         summary: 'The history of runs, newest first',
+        description:
+          'Pages by number, or by `cursor`. The newest 200 runs of each outcome are kept for each instance.',
         params: params({}),
         querystring: RunsQuery,
         response: {
@@ -95,6 +101,7 @@ function runRoutesOf(
         operationId: toOperationId('getRun'),
         tags,
         summary: 'One run, with its attempts and its event',
+        description: 'Has the newest attempts, with the reason why each ended.',
         params: params(runParams),
         response: { 200: successResponse(RunDetail), ...errorResponses(400, 401, 403, 404) },
       },
@@ -112,8 +119,10 @@ function runRoutesOf(
         operationId: toOperationId('cancelRun'),
         tags,
         summary: 'Abort a run in progress; its schedule goes on',
+        description:
+          'Takes effect on any replica, also while a worker has the run: its next report says so. A one-off schedule has then had its run. A run that has ended is 409.',
         params: params(runParams),
-        response: { 200: successResponse(RunDetail), ...errorResponses(400, 401, 403, 404, 409) },
+        response: { 200: successResponse(RunDetail), ...errorResponses(400, 401, 403, 404, 409, runEnded()) },
       },
     },
     async (request) => {
@@ -133,6 +142,7 @@ function findRunRoute(app: App, service: RunService): void {
         operationId: 'findRun',
         tags,
         summary: 'One run of any connector, by its id alone',
+        description: 'For whoever has an id and no connector, such as from an event or a mail.',
         params: Type.Object(runParams),
         response: { 200: successResponse(RunItem), ...errorResponses(400, 401, 403, 404) },
       },

@@ -9,6 +9,14 @@ import { errorResponses, Success, successResponse } from '../responses.js';
 import { checkNumbers, ownBodyCheck } from './body-errors.js';
 import type { ScheduleService } from './service.js';
 import { listRoute, statusRoute } from './status.routes.js';
+import {
+  alreadyPaused,
+  disabledJob,
+  nothingToPause,
+  nothingToResume,
+  runInProgress,
+  timeNotInFuture,
+} from './errors.js';
 
 const tags = ['Crawl schedules'];
 const Instant = Type.String({ format: 'date-time' });
@@ -54,9 +62,14 @@ function writeRoutes(
         operationId: toOperationId('schedule'),
         tags,
         summary: 'Schedule a connector, or replace its schedule',
+        description:
+          'An earlier schedule of the same instance is replaced, so a repeated request leaves one. Options that are left out get their defaults. An invalid configuration leaves the earlier schedule untouched.',
         params: params({}),
         body: ScheduleBody,
-        response: { 201: successResponse(Scheduled), ...errorResponses(400, 401, 403, 404) },
+        response: {
+          201: successResponse(Scheduled),
+          ...errorResponses(400, 401, 403, 404, disabledJob(), timeNotInFuture()),
+        },
       },
     },
     async (request, reply) => {
@@ -74,7 +87,12 @@ function writeRoutes(
     times: { pausedAt: typeof Instant; pausedUntil: typeof OptionalInstant } | { resumedAt: typeof Instant },
   ) => ({
     200: successResponse(Type.Object({ connector: Type.String(), orgId: Type.String(), ...times })),
-    ...errorResponses(400, 401, 403),
+    ...errorResponses(
+      400,
+      401,
+      403,
+      ...('pausedAt' in times ? [nothingToPause(), alreadyPaused()] : [nothingToResume()]),
+    ),
   });
   app.post(
     `${path}/pause`,
@@ -84,6 +102,8 @@ function writeRoutes(
         operationId: toOperationId('pause'),
         tags,
         summary: 'Pause a schedule; a run in progress is aborted',
+        description:
+          'The pause is stored, and survives restarts. With `until` it ends by itself, at the first time of the schedule from then on. A schedule that is paused already is 400.',
         params: params({}),
         body: PauseBody,
         response: changed({ pausedAt: Instant, pausedUntil: OptionalInstant }),
@@ -112,6 +132,7 @@ function writeRoutes(
         operationId: toOperationId('resume'),
         tags,
         summary: 'Resume a paused schedule, from its next time on',
+        description: 'Times that passed meanwhile are not made up for. A schedule that is not paused is 400.',
         params: params({}),
         response: changed({ resumedAt: Instant }),
       },
@@ -141,8 +162,10 @@ function deleteRoutes(
         operationId: toOperationId('resetCheckpoint'),
         tags,
         summary: 'Forget the checkpoint: the next run is full and starts from nothing',
+        description:
+          'A run in progress is 409. What is in the index stays until the full crawl has replaced it.',
         params: params({}),
-        response: { 200: Success, ...errorResponses(400, 401, 403, 409) },
+        response: { 200: Success, ...errorResponses(400, 401, 403, 409, runInProgress()) },
       },
     },
     async (request) => {
@@ -158,6 +181,7 @@ function deleteRoutes(
         operationId: toOperationId('removeSchedule'),
         tags,
         summary: 'Remove a schedule; a run in progress is aborted',
+        description: 'The history and the checkpoint stay. Removing what is not there succeeds, too.',
         params: params({}),
         response: { 200: Success, ...errorResponses(400, 401, 403) },
       },
@@ -179,6 +203,8 @@ function removeAllRoute(app: App, service: ScheduleService): void {
         operationId: 'removeAllSchedules',
         tags,
         summary: "Remove all of the organisation's schedules",
+        description:
+          'Runs in progress are aborted. The history stays. A token that is limited to connectors is refused. Repeating it does no harm.',
         response: { 200: Success, ...errorResponses(401, 403, 500) },
       },
     },

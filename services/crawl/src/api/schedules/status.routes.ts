@@ -24,6 +24,8 @@ export function statusRoute(
         operationId: toOperationId('getSchedule'),
         tags,
         summary: "The connector's current or next run",
+        description:
+          'Of a recurring schedule, it describes the run in progress or the next one; of a one-off job, the job itself until it leaves the history. `standstill` says why nothing is crawled.',
         params: params({}),
         response: { 200: successResponse(StatusItem), ...errorResponses(400, 401, 403), 404: NoSchedule },
       },
@@ -46,6 +48,8 @@ export function listRoute(app: App, service: ScheduleService): void {
         operationId: 'listSchedules',
         tags,
         summary: "All of the organisation's, by connector",
+        description:
+          'Has one status item for each schedule, also paused ones. A token that is limited to connectors sees those alone.',
         response: { 200: successResponse(Type.Array(StatusItem)), ...errorResponses(401, 403) },
       },
     },

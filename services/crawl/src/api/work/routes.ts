@@ -16,6 +16,7 @@ import {
   WorkPath,
 } from './schemas.js';
 import type { WorkKey, WorkService } from './service.js';
+import { leaseLost, tooManyWaiting } from './errors.js';
 
 const tags = ['Crawl workers'];
 
@@ -53,11 +54,13 @@ export function workRoutes(app: App, service: WorkService): void {
         operationId: 'claimWork',
         tags,
         summary: 'Claim a run of one of the connectors, waiting for one if none is due',
+        description:
+          'Long polling: waits up to `waitMs`, and answers 204 when nothing became due. The lease lasts for seconds, and has to be renewed by `reportWork`; a run whose lease has ended is given to another worker. At most 50 workers of an organisation wait on a replica.',
         body: ClaimBody,
         response: {
           200: ClaimedWork,
           204: Type.Null({ description: 'No run was due.' }),
-          ...errorResponses(400, 401, 403, 429),
+          ...errorResponses(400, 401, 403, 429, tooManyWaiting(), outOfBounds()),
         },
       },
     },
@@ -99,9 +102,11 @@ export function workRoutes(app: App, service: WorkService): void {
         operationId: 'reportWork',
         tags,
         summary: 'Renew the lease of a run, and report its progress',
+        description:
+          'Send it every few seconds. Counters are totals of the slice, so a repeated report does no harm. `cancelled: true` asks the worker to stop. 409 `LEASE_LOST`: somebody else has the run; stop, and report nothing more.',
         params: WorkPath,
         body: HeartbeatBody,
-        response: { 200: HeartbeatResult, ...errorResponses(400, 401, 403, 404, 409) },
+        response: { 200: HeartbeatResult, ...errorResponses(400, 401, 403, 404, 409, leaseLost()) },
       },
     },
     (request) =>
@@ -117,9 +122,11 @@ export function workRoutes(app: App, service: WorkService): void {
         operationId: 'finishWork',
         tags,
         summary: 'Finish a slice of a run; repeating it changes nothing',
+        description:
+          '`completed` publishes the sync event; `continue` needs a new checkpoint, and queues another slice; `failed` is retried unless `retry` is false; `released` gives the run back. With the same lease, a repeated request gets the same answer.',
         params: WorkPath,
         body: FinishBody,
-        response: { 200: FinishResult, ...errorResponses(400, 401, 403, 404, 409) },
+        response: { 200: FinishResult, ...errorResponses(400, 401, 403, 404, 409, leaseLost()) },
       },
     },
     (request) => service.finish(toWorkKey(request), { ...request.body, checkpoint: readCheckpoint(request) }),

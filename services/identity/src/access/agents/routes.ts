@@ -22,6 +22,8 @@ export function registerAgents(app: App, deps: Parameters<typeof createAgentServ
         operationId: 'listOwnAgentCalls',
         tags,
         summary: 'What all agents of the caller called, and what was refused to them, newest first',
+        description:
+          'Pages by number, or by `cursor`. A connected app is one agent, however often its tokens are renewed.',
         querystring: ActivityQuery,
         response: { 200: ActivityResponse, ...errorResponses(400, 401, 403) },
       },
@@ -36,6 +38,7 @@ export function registerAgents(app: App, deps: Parameters<typeof createAgentServ
         operationId: 'getAgent',
         tags,
         summary: 'What a token, a connected app or a service account may do, and what was refused to it',
+        description: 'A member sees the own agents alone, administrators those of the organisation.',
         params: AgentPath,
         response: { 200: Agent, ...errorResponses(400, 401, 403, 404) },
       },
@@ -50,6 +53,8 @@ export function registerAgents(app: App, deps: Parameters<typeof createAgentServ
         operationId: 'listAgentCalls',
         tags,
         summary: 'What an agent called, and what was refused to it, newest first',
+        description:
+          'Follow `nextCursor` for older ones. The calls of a connected app are listed across its renewed tokens.',
         params: AgentPath,
         querystring: ActivityQuery,
         response: { 200: ActivityResponse, ...errorResponses(400, 401, 403, 404) },

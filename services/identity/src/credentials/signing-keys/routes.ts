@@ -25,6 +25,8 @@ export function signingKeyRoutes(app: App, keys: Pick<SigningKeys, 'jwks'>): voi
         operationId: 'getSigningKeys',
         tags: ['Keys'],
         summary: 'Public signing keys',
+        description:
+          'A JSON Web Key Set (RFC 7517). A new key is published before it signs, and an old one stays as long as what it has signed.',
         response: { 200: Jwks },
       },
     },

@@ -15,6 +15,7 @@ export function toolActivityRoutes(app: App, pool: pg.Pool): void {
         operationId: 'listTokenActivity',
         tags: ['Personal access tokens'],
         summary: 'The calls of remote tools made with a token, and the requests refused to it, newest first',
+        description: 'Pages by number, or by `cursor`. Calls are kept for as long as the operator has set.',
         params: Type.Object({ tokenId: Type.String({ format: 'uuid' }) }),
         querystring: ActivityQuery,
         response: { 200: ActivityResponse, ...errorResponses(400, 401, 403, 404) },

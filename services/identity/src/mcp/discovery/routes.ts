@@ -1,4 +1,4 @@
-import { getAccount } from '@platform/auth';
+import { getAccount, invalidCredential, standardAuthErrors } from '@platform/auth';
 import { type App, errorResponses, notFound } from '@platform/service-kit';
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
@@ -19,7 +19,7 @@ const CATALOG_TYPE = 'application/ai-catalog+json';
 const REGISTRY_PATH = '/v0.1/servers';
 const tags = ['Remote tools'];
 const MAX_ENTRIES = 100;
-const optionalBearer = [{}, { bearer: [] }];
+const optionalBearer = [{}, { session: [] }, { token: [] }, { oauth: [] }];
 
 /** Pages of any origin may read what needs no credential, and with a token what is for its holder. */
 const cors = {
@@ -74,7 +74,7 @@ const RegistryEntry = Type.Object(
 
 /** Registers the server card and the catalog that leads to it, which are the same for everybody. */
 function cardRoutes(app: App, site: Site): void {
-  for (const { path, type, schema, document, operationId, summary } of [
+  for (const { path, type, schema, document, operationId, summary, description } of [
     {
       path: CARD_PATH,
       type: CARD_TYPE,
@@ -82,6 +82,8 @@ function cardRoutes(app: App, site: Site): void {
       document: toServerCard(site),
       operationId: 'getServerCard',
       summary: 'The server card of the tool endpoint (SEP-2127)',
+      description:
+        'The same for everybody, so it may be cached for an hour. Pages of any origin may read it.',
     },
     {
       path: CATALOG_PATH,
@@ -90,6 +92,8 @@ function cardRoutes(app: App, site: Site): void {
       document: toCatalog(site),
       operationId: 'getAiCatalog',
       summary: 'The AI Catalog of this host, which leads to the server card',
+      description:
+        'The same for everybody, so it may be cached for an hour. Pages of any origin may read it.',
     },
   ]) {
     const json = JSON.stringify(document);
@@ -100,6 +104,7 @@ function cardRoutes(app: App, site: Site): void {
           operationId,
           tags,
           summary,
+          description,
           response: { 200: { content: { [type]: { schema } } } },
         },
       },
@@ -152,6 +157,8 @@ function registryRoutes(app: App, site: Site, endpoint: Pick<ToolEndpoint, 'getC
         operationId: 'listRegistryServers',
         tags,
         summary: 'The MCP servers that the caller may use, as an MCP registry (v0.1) lists them',
+        description:
+          'Without a credential it lists the tool endpoint alone; with one, also the mounted servers of which the caller has a tool, reached through `/mcp`. Pages of any origin may read it.',
         security: optionalBearer,
         querystring: Type.Object({
           cursor: Type.Optional(Type.String({ maxLength: 200 })),
@@ -164,7 +171,7 @@ function registryRoutes(app: App, site: Site, endpoint: Pick<ToolEndpoint, 'getC
             servers: Type.Array(RegistryEntry),
             metadata: Type.Object({ count: Type.Integer(), nextCursor: Type.Optional(Type.String()) }),
           }),
-          ...errorResponses(400, 401),
+          ...errorResponses(400, invalidCredential(standardAuthErrors)),
         },
       },
     },
@@ -189,12 +196,13 @@ function registryRoutes(app: App, site: Site, endpoint: Pick<ToolEndpoint, 'getC
         operationId: 'getRegistryServer',
         tags,
         summary: 'One of these servers; its only version is `latest`',
+        description: 'A server of which the caller has no tool is 404.',
         security: optionalBearer,
         params: Type.Object({
           name: Type.String({ maxLength: 200 }),
           version: Type.String({ maxLength: 255 }),
         }),
-        response: { 200: RegistryEntry, ...errorResponses(400, 401, 404) },
+        response: { 200: RegistryEntry, ...errorResponses(400, 404, invalidCredential(standardAuthErrors)) },
       },
     },
     async (request) => {

@@ -132,6 +132,8 @@ function metadataRoute(app: App, path: Path, { publicUrl, recordStep }: McpRoute
         operationId: 'getToolEndpointMetadata',
         tags: ['Remote tools'],
         summary: 'Protected resource metadata of the remote tool endpoint (RFC 9728)',
+        description:
+          'Clients read it after a 401 of `/mcp`, to find the authorization server and the scopes.',
         response: { 200: ResourceMetadata },
       },
     },

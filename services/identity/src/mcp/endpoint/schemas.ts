@@ -49,6 +49,8 @@ export const messageSchema: FastifySchema = {
   operationId: 'callTools',
   tags: ['Remote tools'],
   summary: 'Remote tools: the Model Context Protocol over Streamable HTTP, stateless',
+  description:
+    'JSON-RPC 2.0, of the revisions 2026-07-28 and earlier ones; each request stands alone. Which tools there are, and what each call may do, depends on the scopes, role, groups and bounds of the credential. Errors of a tool are results with `isError`. Only POST is served.',
   body: Message,
   response: {
     200: {

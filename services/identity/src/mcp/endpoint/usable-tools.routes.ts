@@ -115,6 +115,8 @@ export function usableToolRoutes(
         operationId: 'listUsableTools',
         tags,
         summary: 'The remote tools that the caller can use, as an agent of theirs sees them',
+        description:
+          'Scopes and groups are considered as for a token with every scope that the caller can grant.',
         response: { 200: Type.Object({ data: Type.Array(UsableTool) }), ...errorResponses(401, 403) },
       },
     },

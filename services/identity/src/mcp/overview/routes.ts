@@ -21,6 +21,8 @@ export function registerToolOverview(app: App, deps: Parameters<typeof createToo
         operationId: 'listOrganisationTools',
         tags,
         summary: 'Every remote tool of the organisation by name: who may call it, and how often it is called',
+        description:
+          'Has state, scope, groups and the calls of the last seven days of each. `isWaiting` finds those that wait for an approval.',
         querystring: ToolListQuery,
         response: { 200: ToolList, ...errorResponses(400, 401, 403) },
       },
@@ -35,6 +37,8 @@ export function registerToolOverview(app: App, deps: Parameters<typeof createToo
         operationId: 'getToolUsage',
         tags,
         summary: 'Who calls a remote tool, how often, how long that takes, and how it ends',
+        description:
+          'Counts the last seven days. Callers, outcomes and percentiles are those of about the newest 1,000 calls.',
         params: Type.Object({ tool: Type.String({ minLength: 1, maxLength: 128 }) }),
         response: { 200: ToolUsage, ...errorResponses(400, 401, 403, 404) },
       },
@@ -49,6 +53,8 @@ export function registerToolOverview(app: App, deps: Parameters<typeof createToo
         operationId: 'getMcpServerUsage',
         tags,
         summary: 'Who calls the tools of an MCP server, how often, how long that takes, and how it ends',
+        description:
+          'Counts the last seven days. Callers, outcomes and percentiles are those of about the newest 1,000 calls.',
         params: ServerPath,
         response: { 200: ToolUsage, ...errorResponses(400, 401, 403, 404) },
       },
@@ -63,6 +69,7 @@ export function registerToolOverview(app: App, deps: Parameters<typeof createToo
         operationId: 'countToolCalls',
         tags,
         summary: "The calls of the caller's agents by hour; for administrators those of the organisation",
+        description: 'Covers the last seven days. A connected app is one agent, and the console is none.',
         querystring: CallsQuery,
         response: { 200: CallCounts, ...errorResponses(400, 401, 403) },
       },

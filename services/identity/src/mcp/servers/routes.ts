@@ -14,7 +14,9 @@ import {
   TestedServer,
 } from './schemas.js';
 import type { ServerService } from './service.js';
+import { UpstreamFault } from '../../base/egress/faults.js';
 import { always } from '../../base/confirmation.js';
+import { nameTaken, refreshFailed, tooManyListings, tooManyServers } from './errors.js';
 
 const base = '/api/v1/mcp-servers';
 const tags = ['MCP servers'];
@@ -30,6 +32,7 @@ export function serverRoutes(app: App, service: ServerService): void {
         operationId: 'listMcpServers',
         tags,
         summary: 'The MCP servers, newest first',
+        description: 'Says of each whether it works and what waits for an approval.',
         querystring: ServerQuery,
         response: { 200: ServerPage, ...errorResponses(400, 401, 403) },
       },
@@ -45,8 +48,13 @@ export function serverRoutes(app: App, service: ServerService): void {
         operationId: 'createMcpServer',
         tags,
         summary: 'Mount an MCP server; its tools stay hidden until they are approved and mapped to a scope',
+        description:
+          "Until an administrator approves a tool's definition and maps it to a scope, no agent sees it. Names are unique. A repeated request is 409.",
         body: CreateServerBody,
-        response: { 201: ServerResponse, ...errorResponses(400, 401, 403, 409) },
+        response: {
+          201: ServerResponse,
+          ...errorResponses(400, 401, 403, 404, 409, nameTaken(), tooManyServers(100)),
+        },
       },
     },
     async (request, reply) =>
@@ -60,6 +68,7 @@ export function serverRoutes(app: App, service: ServerService): void {
         operationId: 'getMcpServer',
         tags,
         summary: 'An MCP server',
+        description: '`leftOut` names tools of its list that cannot be used, with the reason.',
         params: ServerPath,
         response: { 200: ServerResponse, ...errorResponses(400, 401, 403, 404) },
       },
@@ -75,9 +84,11 @@ export function serverRoutes(app: App, service: ServerService): void {
         operationId: 'changeMcpServer',
         tags,
         summary: 'Change an MCP server',
+        description:
+          'A field that is left out keeps its value. A secret is kept for the same origin only. After a change to another origin, no tool works until the new server offers what was approved.',
         params: ServerPath,
         body: ChangeServerBody,
-        response: { 200: ServerResponse, ...errorResponses(400, 401, 403, 404, 409) },
+        response: { 200: ServerResponse, ...errorResponses(400, 401, 403, 404, 409, nameTaken()) },
       },
     },
     async (request) => ({
@@ -93,6 +104,8 @@ export function serverRoutes(app: App, service: ServerService): void {
         operationId: 'removeMcpServer',
         tags,
         summary: 'Remove an MCP server, with what was decided on its tools',
+        description:
+          'Credentials of accounts at the server are deleted, and tokens of sign-ins are revoked there. Calls in progress fail. It cannot be undone.',
         params: ServerPath,
         response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
       },
@@ -115,8 +128,22 @@ export function serverCheckRoutes(app: App, checks: ServerChecks): void {
         operationId: 'refreshMcpServer',
         tags,
         summary: 'Ask the server for its tools now; differences wait for approval',
+        description:
+          'Waits for the server. New and changed definitions have no effect until they are approved. At most 60 tests and refreshes of an organisation in a minute.',
         params: ServerPath,
-        response: { 200: Refreshed, ...errorResponses(400, 401, 403, 404, 429, 502) },
+        response: {
+          200: Refreshed,
+          ...errorResponses(
+            400,
+            401,
+            403,
+            404,
+            429,
+            502,
+            refreshFailed(new UpstreamFault('unreachable')),
+            tooManyListings(),
+          ),
+        },
       },
     },
     (request) => checks.refresh(getCaller(request), request.params.id),
@@ -129,8 +156,10 @@ export function serverCheckRoutes(app: App, checks: ServerChecks): void {
         operationId: 'testMcpServer',
         tags,
         summary: 'Connect to the server and report what is wrong, if anything; nothing is stored',
+        description:
+          'Waits for the server. Names the step that failed. At most 60 tests and refreshes of an organisation in a minute.',
         params: ServerPath,
-        response: { 200: TestedServer, ...errorResponses(400, 401, 403, 404, 429) },
+        response: { 200: TestedServer, ...errorResponses(400, 401, 403, 404, 429, tooManyListings()) },
       },
     },
     (request) => checks.test(getMember(request), request.params.id),

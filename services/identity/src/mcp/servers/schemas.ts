@@ -18,6 +18,7 @@ const Name = Type.String({
   minLength: 1,
   maxLength: 32,
   pattern: SERVER_NAME_PATTERN,
+  examples: ['wiki'],
   description:
     'The first part of the names of its tools, `<name>__<tool>`: small letters, digits, - and _, without `__`.',
 });

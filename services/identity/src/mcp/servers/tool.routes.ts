@@ -6,6 +6,7 @@ import { DecideBody, Decided, ToolDetail, ToolPage, ToolPath, ToolQuery } from '
 import { ServerPath } from './schemas.js';
 import type { ToolDecisions } from './tool-decisions.js';
 import { always } from '../../base/confirmation.js';
+import { definitionChanged } from './errors.js';
 
 const base = '/api/v1/mcp-servers/:id/tools';
 const tags = ['MCP servers'];
@@ -24,6 +25,8 @@ export function mountedToolRoutes(app: App, decisions: ToolDecisions): void {
         operationId: 'listMcpTools',
         tags,
         summary: 'The tools of an MCP server, by name',
+        description:
+          'Each has the state of its definition: approved, new, changed or gone. Hidden characters in definitions are flagged.',
         params: ServerPath,
         querystring: ToolQuery,
         response: { 200: ToolPage, ...errorResponses(400, 401, 403, 404) },
@@ -39,6 +42,7 @@ export function mountedToolRoutes(app: App, decisions: ToolDecisions): void {
         operationId: 'getMcpTool',
         tags,
         summary: 'The offered and the approved definition of a tool, and how they differ',
+        description: 'Hidden characters in a definition are flagged.',
         params: ToolPath,
         response: { 200: ToolDetail, ...errorResponses(400, 401, 403, 404) },
       },
@@ -58,9 +62,11 @@ export function mountedToolRoutes(app: App, decisions: ToolDecisions): void {
         operationId: 'decideOnMcpTools',
         tags,
         summary: 'Approve definitions, and map tools to scopes',
+        description:
+          'A definition is approved by the hash of what was seen: if the server offers another one meanwhile, it is 409 `DEFINITION_CHANGED`. Agents see the result with their next request.',
         params: ServerPath,
         body: DecideBody,
-        response: { 200: Decided, ...errorResponses(400, 401, 403, 404, 409) },
+        response: { 200: Decided, ...errorResponses(400, 401, 403, 404, 409, definitionChanged('search')) },
       },
     },
     async (request) => ({

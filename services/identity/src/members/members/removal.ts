@@ -62,6 +62,7 @@ export function removalRoute(
         operationId: 'describeUserRemoval',
         tags: ['Users'],
         summary: 'What ends when the member is removed, by name',
+        description: 'Counts at most 1,000 of each kind, and names the first 50. Nothing is changed.',
         params: IdPath,
         response: { 200: Type.Object({ removal: Removal }), ...errorResponses(400, 401, 403, 404) },
       },

@@ -18,6 +18,13 @@ import {
 } from './schemas.js';
 import { removalRoute } from './removal.js';
 import { createUserService, type UserService } from './service.js';
+import {
+  emailTaken,
+  invitationAccepted,
+  lastAdmin,
+  mailUnavailable,
+  sessionRequiredForAdmins,
+} from './errors.js';
 
 const tags = ['Users'];
 
@@ -31,6 +38,8 @@ function ownUserRoutes(app: App, service: UserService): void {
         operationId: 'getMe',
         tags,
         summary: 'The member or the service account behind the credential',
+        description:
+          '`user` for a person, `serviceAccount` for a service account; the other one is null. `credential` says what the request was made with: its kind, scopes, bounds and expiry.',
         response: { 200: CallerResponse, ...errorResponses(401, 403) },
       },
     },
@@ -47,6 +56,7 @@ function ownUserRoutes(app: App, service: UserService): void {
         operationId: 'changeMe',
         tags,
         summary: 'Change the own name, with a session',
+        description: 'The address and the role of a member are not changed by the member.',
         body: ChangeMeBody,
         response: { 200: UserResponse, ...errorResponses(400, 401, 403) },
       },
@@ -71,6 +81,8 @@ function userRoutes(app: App, service: UserService): void {
         operationId: 'listUsers',
         tags,
         summary: 'The members, newest first or by name',
+        description:
+          'Pages by number, or by `cursor` at the same cost at any depth. `q` finds a part of a name or an address.',
         querystring: MemberQuery,
         response: { 200: ListPageOf(Member), ...errorResponses(400, 401, 403) },
       },
@@ -86,8 +98,13 @@ function userRoutes(app: App, service: UserService): void {
         operationId: 'createUser',
         tags,
         summary: 'Add a member; without a password they are invited by mail',
+        description:
+          'With a password, the member can log in at once. Without, an invitation is mailed that works once, for seven days. An address that cannot be used is 409 `EMAIL_TAKEN`, so a repeated request adds nobody.',
         body: CreateUserBody,
-        response: { 201: UserResponse, ...errorResponses(400, 401, 403, 409) },
+        response: {
+          201: UserResponse,
+          ...errorResponses(400, 401, 403, 409, emailTaken(), mailUnavailable()),
+        },
       },
     },
     async (request, reply) =>
@@ -101,6 +118,8 @@ function userRoutes(app: App, service: UserService): void {
         operationId: 'getUser',
         tags,
         summary: 'A member, with the groups and the last sign of life',
+        description:
+          '`lastSeenAt` is when the member last signed in, or a token or connected app last acted for them.',
         params: IdPath,
         response: { 200: Type.Object({ user: MemberDetails }), ...errorResponses(400, 401, 403, 404) },
       },
@@ -116,9 +135,14 @@ function userRoutes(app: App, service: UserService): void {
         operationId: 'changeUser',
         tags,
         summary: "Change a member's name or role",
+        description:
+          "A new role takes effect with the next request of each session and token; tokens of a former administrator lose the administrators' scopes. The last administrator cannot be demoted.",
         params: IdPath,
         body: ChangeUserBody,
-        response: { 200: UserResponse, ...errorResponses(400, 401, 403, 404, 409) },
+        response: {
+          200: UserResponse,
+          ...errorResponses(400, 401, 403, 404, 409, lastAdmin(), sessionRequiredForAdmins()),
+        },
       },
     },
     async (request) => ({ user: await service.change(getCaller(request), request.params.id, request.body) }),
@@ -132,11 +156,22 @@ function userRoutes(app: App, service: UserService): void {
         operationId: 'removeUser',
         tags,
         summary: 'Remove a member, with the sessions and tokens',
+        description:
+          'Sessions, tokens, connected apps and credentials at mounted servers end at once, and cannot be restored. Service accounts that the member has set up stay. The last administrator cannot be removed.',
         params: IdPath,
         querystring: RemoveUserQuery,
         response: {
           200: Message,
-          ...errorResponses(400, 401, 403, 404, 409),
+          ...errorResponses(
+            400,
+            401,
+            403,
+            404,
+            409,
+            lastAdmin(),
+            invitationAccepted(),
+            sessionRequiredForAdmins(),
+          ),
         },
       },
     },

@@ -30,6 +30,7 @@ function configurationRoutes(app: App, service: ConfigurationService): void {
         operationId: 'getSmtpConfig',
         tags,
         summary: "The organisation's SMTP configuration, without its secrets",
+        description: 'Passwords and secrets are never returned, only whether there is one.',
         response: { 200: SmtpConfigResponse, ...errorResponses(401, 403, 404) },
       },
     },
@@ -45,6 +46,8 @@ function configurationRoutes(app: App, service: ConfigurationService): void {
         tags,
         summary:
           'Set the SMTP configuration; `updateSmtpConfig` of the mail service makes it take effect at once',
+        description:
+          'Replaces the configuration, apart from secrets that are left out: these are kept while the server and the account stay the same, and null deletes them. All administrators are mailed. The server is not contacted: `testSmtpConnection` of the mail service does that.',
         body: SaveSmtpConfigBody,
         response: { 200: SavedSmtpConfig, ...errorResponses(400, 401, 403) },
       },
@@ -63,6 +66,7 @@ function configurationRoutes(app: App, service: ConfigurationService): void {
         operationId: 'removeSmtpConfig',
         tags,
         summary: 'Remove the SMTP configuration',
+        description: 'Mails of the organisation fail with 404 from then on.',
         response: { 200: Message, ...errorResponses(401, 403, 404) },
       },
     },

@@ -17,6 +17,7 @@ import {
 } from './schemas.js';
 import { createSecretService, type SecretService } from './secrets.js';
 import { type ApplicationService, createApplicationService } from './service.js';
+import { noSecrets, tooManySecrets } from './errors.js';
 
 const base = '/api/v1/oauth-applications';
 const tags = ['OAuth applications'];
@@ -32,6 +33,8 @@ function applicationRoutes(app: App, service: ApplicationService): void {
         operationId: 'listOAuthApplications',
         tags,
         summary: 'The OAuth 2.0 applications, newest first',
+        description:
+          'Pages by number, or by `cursor`. Clients that registered themselves are not among them. Secrets are never shown.',
         querystring: searchBy('Part of the name, the client id or a redirect address, in any case.'),
         response: { 200: ListPageOf(Application), ...errorResponses(400, 401, 403) },
       },
@@ -47,6 +50,8 @@ function applicationRoutes(app: App, service: ApplicationService): void {
         operationId: 'createOAuthApplication',
         tags,
         summary: 'Register an application; its secret is shown once',
+        description:
+          'With `client_credentials` it acts as a service account of its own. Scopes have no default. A repeated request registers another application.',
         body: CreateApplicationBody,
         response: { 201: CreatedApplication, ...errorResponses(400, 401, 403) },
       },
@@ -65,6 +70,7 @@ function applicationRoutes(app: App, service: ApplicationService): void {
         operationId: 'listOAuthApplicationBounds',
         tags,
         summary: 'What an application can be limited to when it acts as its service account, by name',
+        description: 'They are the servers, tools and connectors that `bounds` of an application can name.',
         response: { 200: BoundChoices, ...errorResponses(401, 403) },
       },
     },
@@ -78,6 +84,7 @@ function applicationRoutes(app: App, service: ApplicationService): void {
         operationId: 'getOAuthApplication',
         tags,
         summary: 'An application',
+        description: 'Its secrets are listed by id and time, never by value.',
         params: ApplicationPath,
         response: {
           200: Type.Object({ application: Application }),
@@ -96,6 +103,8 @@ function applicationRoutes(app: App, service: ApplicationService): void {
         operationId: 'changeOAuthApplication',
         tags,
         summary: 'Change, disable or enable an application',
+        description:
+          'A field that is left out keeps its value. Fewer scopes and other bounds are in force with the next request, also for tokens that it has; a disabled application gets no tokens.',
         params: ApplicationPath,
         body: ChangeApplicationBody,
         response: {
@@ -117,6 +126,7 @@ function applicationRoutes(app: App, service: ApplicationService): void {
         operationId: 'removeOAuthApplication',
         tags,
         summary: 'Remove an application with its service account; its tokens end at once',
+        description: 'Connections of members with it end, too. It cannot be undone.',
         params: ApplicationPath,
         response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
       },
@@ -140,8 +150,13 @@ function applicationSecretRoutes(app: App, service: SecretService): void {
         operationId: 'createOAuthApplicationSecret',
         tags,
         summary: 'Add a second secret, which is shown once; both work until one is revoked',
+        description:
+          'An application has at most two secrets, so that one can be replaced without an interruption: create, deploy, revoke the old one.',
         params: ApplicationPath,
-        response: { 201: CreatedSecret, ...errorResponses(400, 401, 403, 404, 409) },
+        response: {
+          201: CreatedSecret,
+          ...errorResponses(400, 401, 403, 404, 409, tooManySecrets(), noSecrets()),
+        },
       },
     },
     async (request, reply) => {
@@ -159,6 +174,7 @@ function applicationSecretRoutes(app: App, service: SecretService): void {
         operationId: 'revokeOAuthApplicationSecret',
         tags,
         summary: 'Revoke a secret at once',
+        description: 'Access tokens that were issued with it last until they expire, ten minutes at most.',
         params: SecretPath,
         response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
       },

@@ -18,6 +18,8 @@ export function registerAttempts(app: App, deps: { readonly pool: pg.Pool; reado
         operationId: 'listConnectionAttempts',
         tags: ['Agents'],
         summary: 'The latest attempts to connect an agent of the caller, and the step at which each is stuck',
+        description:
+          'Before somebody has signed in, an attempt is shown to members whose browser is in the network that it came from, for two hours.',
         response: { 200: Attempts, ...errorResponses(401, 403) },
       },
     },
@@ -31,6 +33,7 @@ export function registerAttempts(app: App, deps: { readonly pool: pg.Pool; reado
         operationId: 'listOrganisationConnectionAttempts',
         tags: ['Agents'],
         summary: 'The latest attempts of members of the organisation to connect an agent',
+        description: 'Says of each what the client asked, and whose turn it is.',
         response: { 200: Attempts, ...errorResponses(401, 403) },
       },
     },

@@ -21,6 +21,7 @@ function connectionPolicyRoutes(app: App, service: ConnectionPolicies, isRegistr
         operationId: 'getConnectionPolicy',
         tags,
         summary: 'Which applications members may connect',
+        description: 'Says also whether the operator lets clients register themselves.',
         response: { 200: ConnectionPolicyAnswer, ...errorResponses(401, 403) },
       },
     },
@@ -38,6 +39,8 @@ function connectionPolicyRoutes(app: App, service: ConnectionPolicies, isRegistr
         operationId: 'saveConnectionPolicy',
         tags,
         summary: 'Save which applications members may connect, or find out which connections would end',
+        description:
+          'Replaces the policy as a whole. Connections that it does not allow end at once. With `dryRun=true` nothing is saved, and the answer names the connections that would end, at most 1,000 of them.',
         querystring: Type.Object(
           { dryRun: Type.Boolean({ default: false, description: 'Change nothing.' }) },
           { required: [], additionalProperties: false },

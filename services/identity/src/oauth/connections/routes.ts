@@ -26,6 +26,7 @@ function ownConnectedAppRoutes(app: App, service: ConnectedAppService): void {
         operationId: 'listConnectedApps',
         tags,
         summary: 'The applications that act for the caller, at most the 100 newest',
+        description: 'Shows the scopes and bounds of each connection, and when it was last used.',
         response: { 200: Type.Object({ data: Type.Array(ConnectedApp) }), ...errorResponses(401, 403) },
       },
     },
@@ -39,6 +40,8 @@ function ownConnectedAppRoutes(app: App, service: ConnectedAppService): void {
         operationId: 'revokeConnectedApp',
         tags,
         summary: 'End a connection with all of its tokens, at once',
+        description:
+          'Every service refuses its access tokens from the answer on. The application can ask to be connected again.',
         params: ConnectedAppPath,
         body: Body,
         response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
@@ -78,6 +81,8 @@ function adminConnectedAppRoutes(app: App, service: ConnectedAppService): void {
         operationId: 'revokeOrganisationConnectedApp',
         tags,
         summary: 'End a connection of any member, at once',
+        description:
+          'Every service refuses its access tokens from the answer on. Its owner can connect it again, unless the connection policy forbids it.',
         params: ConnectedAppPath,
         body: Body,
         response: { 200: Message, ...errorResponses(400, 401, 403, 404) },

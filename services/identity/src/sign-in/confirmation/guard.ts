@@ -1,5 +1,5 @@
 import { getPrincipal, invalidCredential, standardAuthErrors } from '@platform/auth';
-import type { App, Clock } from '@platform/service-kit';
+import { addErrors, type App, type Clock } from '@platform/service-kit';
 import type { FastifyRequest, preValidationAsyncHookHandler, RouteOptions } from 'fastify';
 import type { Prisma } from '../../prisma.js';
 import type { NeedsConfirmation } from '../../base/confirmation.js';
@@ -40,6 +40,7 @@ export function guardDangerousRoutes(
       ]
         .filter(Boolean)
         .join('\n\n');
+    if (route.schema) addErrors(route.schema, [new ConfirmationRequired()]);
     route.preValidation = [
       ...[route.preValidation ?? []].flat(),
       createGuard(needsConfirmation, confirmsAnySession),

@@ -3,6 +3,7 @@ import { type App, errorResponses } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { getCaller } from '../../base/caller/actor.js';
 import type { SessionConfirmation } from './service.js';
+import { wrongPassword } from '../password/confirm-password.js';
 
 const ConfirmSessionBody = Type.Object(
   { currentPassword: Type.String({ minLength: 1, maxLength: 256 }) },
@@ -24,8 +25,10 @@ export function sessionConfirmationRoutes(app: App, confirmation: SessionConfirm
         operationId: 'confirmSession',
         tags: ['Sessions'],
         summary: 'Enter the own password again, before dangerous acts in a browser',
+        description:
+          'Acts that need it then work for ten minutes. Ten wrong passwords in 15 minutes are 429, and each is in the audit.',
         body: ConfirmSessionBody,
-        response: { 200: SessionConfirmed, ...errorResponses(400, 401, 403, 429) },
+        response: { 200: SessionConfirmed, ...errorResponses(400, 401, 403, 429, wrongPassword()) },
       },
     },
     async (request) => {

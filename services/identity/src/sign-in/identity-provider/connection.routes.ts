@@ -5,6 +5,8 @@ import { getCaller } from '../../base/caller/actor.js';
 import type { Connections } from './connections.js';
 import { OwnConnection } from './schemas.js';
 import { inAnySession } from '../../base/confirmation.js';
+import { noAdministratorLeft, providerIsRequired } from './errors.js';
+import { noConnection } from '../provider/errors.js';
 
 /** For administrators, with a session. */
 export function memberConnectionRoutes(app: App, connections: Connections): void {
@@ -17,8 +19,13 @@ export function memberConnectionRoutes(app: App, connections: Connections): void
         operationId: 'unlinkIdentityProvider',
         tags: ['Users'],
         summary: "Disconnect a member's account from the identity at the provider; its sessions end",
+        description:
+          'The account stays. At the next sign-in with the provider, the member confirms the connection again.',
         params: IdPath,
-        response: { 200: Message, ...errorResponses(400, 401, 403, 404, 409) },
+        response: {
+          200: Message,
+          ...errorResponses(400, 401, 403, 404, 409, noAdministratorLeft(), noConnection()),
+        },
       },
     },
     async (request) => {
@@ -41,6 +48,7 @@ export function ownConnectionRoutes(app: App, connections: Connections): void {
         operationId: 'getProviderConnection',
         tags,
         summary: 'Whether the own account is connected with an identity at the provider',
+        description: 'Says which provider the organisation has, and when the account was connected.',
         response: { 200: OwnConnection, ...errorResponses(401, 403) },
       },
     },
@@ -55,7 +63,9 @@ export function ownConnectionRoutes(app: App, connections: Connections): void {
         operationId: 'disconnectProvider',
         tags,
         summary: 'Disconnect the own account; the other sessions that the provider opened end',
-        response: { 200: Message, ...errorResponses(401, 403, 409) },
+        description:
+          'The account stays, and signs in with a password or a code. Where the organisation requires the provider, it cannot be disconnected.',
+        response: { 200: Message, ...errorResponses(401, 403, 409, providerIsRequired(), noConnection()) },
       },
     },
     async (request) => {

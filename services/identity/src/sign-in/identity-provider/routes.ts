@@ -15,6 +15,14 @@ import {
 } from './schemas.js';
 import type { ProviderSettings } from './settings.js';
 import { inAnySession } from '../../base/confirmation.js';
+import {
+  dnsUnavailable,
+  domainTaken,
+  noAdministratorLeft,
+  recordNotFound,
+  tooManyDomains,
+  verifiedDomainRequired,
+} from './errors.js';
 
 const path = '/api/v1/organisation/identity-provider';
 const tags = ['Configuration'];
@@ -30,6 +38,8 @@ export function providerRoutes(app: App, settings: ProviderSettings): void {
         operationId: 'getIdentityProvider',
         tags,
         summary: "The organisation's identity provider, without the client secret, and its domains",
+        description:
+          '`identityProvider` is null where none is configured. The client secret is never returned, only whether there is one.',
         response: { 200: IdentityProviderResponse, ...errorResponses(401, 403) },
       },
     },
@@ -44,8 +54,13 @@ export function providerRoutes(app: App, settings: ProviderSettings): void {
         operationId: 'saveIdentityProvider',
         tags,
         summary: 'Set the OpenID Connect provider with which members sign in',
+        description:
+          'Replaces the configuration as a whole. A client secret that is left out is kept, but only for the same issuer and client. Members can be required to sign in with the provider only after a domain was verified.',
         body: SaveIdentityProviderBody,
-        response: { 200: SavedIdentityProvider, ...errorResponses(400, 401, 403, 409) },
+        response: {
+          200: SavedIdentityProvider,
+          ...errorResponses(400, 401, 403, 409, verifiedDomainRequired(), noAdministratorLeft()),
+        },
       },
     },
     async (request) => ({
@@ -62,6 +77,8 @@ export function providerRoutes(app: App, settings: ProviderSettings): void {
         operationId: 'removeIdentityProvider',
         tags,
         summary: 'Remove the provider; the sessions that it opened end',
+        description:
+          'Members are disconnected from the provider, and sign in with a password or a code again. Groups that the provider has stated end.',
         response: { 200: RemovedIdentityProvider, ...errorResponses(401, 403, 404) },
       },
     },
@@ -78,6 +95,7 @@ export function providerRoutes(app: App, settings: ProviderSettings): void {
         operationId: 'testIdentityProvider',
         tags,
         summary: 'Whether the provider can be reached, and what is wrong if not',
+        description: 'Reads the metadata and the keys of the provider, and changes nothing.',
         response: { 200: ProviderTest, ...errorResponses(401, 403, 404) },
       },
     },
@@ -96,8 +114,10 @@ export function domainRoutes(app: App, domains: Domains): void {
         operationId: 'addIdentityDomain',
         tags,
         summary: 'Add a domain of e-mail addresses, to be verified',
+        description:
+          'Returns the DNS record that proves the control of the domain. Until `verifyIdentityDomain` has found it, nobody signs in by the domain.',
         body: AddDomainBody,
-        response: { 200: DomainResponse, ...errorResponses(400, 401, 403, 409) },
+        response: { 200: DomainResponse, ...errorResponses(400, 401, 403, 409, tooManyDomains(100)) },
       },
     },
     async (request) => ({ domain: await domains.add(getCaller(request), request.body.domain) }),
@@ -111,8 +131,22 @@ export function domainRoutes(app: App, domains: Domains): void {
         operationId: 'verifyIdentityDomain',
         tags,
         summary: 'Look for the DNS record that proves the control of the domain',
+        description:
+          'Asks the name servers of the domain. It can be repeated until the record is found; a domain belongs to one organisation.',
         params: DomainPath,
-        response: { 200: DomainResponse, ...errorResponses(401, 403, 404, 409, 503) },
+        response: {
+          200: DomainResponse,
+          ...errorResponses(
+            401,
+            403,
+            404,
+            409,
+            503,
+            recordNotFound('_platform.example.com'),
+            domainTaken(),
+            dnsUnavailable(undefined),
+          ),
+        },
       },
     },
     async (request) => ({ domain: await domains.verify(getCaller(request), request.params.domain) }),
@@ -126,6 +160,7 @@ export function domainRoutes(app: App, domains: Domains): void {
         operationId: 'removeIdentityDomain',
         tags,
         summary: 'Remove a domain; its members can no longer sign in with the provider',
+        description: 'The accounts stay, with their passwords and codes.',
         params: DomainPath,
         response: { 200: Message, ...errorResponses(401, 403, 404) },
       },

@@ -17,6 +17,7 @@ const fields = {
     minItems: 1,
     maxItems: 20,
     uniqueItems: true,
+    examples: [['openid', 'email']],
     'x-documented': { contains: { const: 'openid' } },
   }),
   secondFactorValues: Type.Array(Type.String({ minLength: 1, maxLength: 256, pattern: VISIBLE }), {

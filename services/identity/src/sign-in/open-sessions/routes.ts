@@ -19,6 +19,8 @@ function ownSessionRoutes(app: App, service: OpenSessions): void {
         operationId: 'listSessions',
         tags,
         summary: 'The own open sessions, newest first, 100 at most',
+        description:
+          'A member has at most 100 open sessions; one more ends the oldest. `current` is the one of the request.',
         response: { 200: OpenSessionList, ...errorResponses(401, 403) },
       },
     },
@@ -32,6 +34,8 @@ function ownSessionRoutes(app: App, service: OpenSessions): void {
         operationId: 'endSession',
         tags,
         summary: 'End an own session',
+        description:
+          'Takes effect with the next request, in every service. A session of somebody else, and one that has ended, are the same 404.',
         params: SessionPath,
         response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
       },
@@ -49,6 +53,7 @@ function ownSessionRoutes(app: App, service: OpenSessions): void {
         operationId: 'endOtherSessions',
         tags,
         summary: 'End all own sessions but this one',
+        description: 'Tokens and connected apps stay. Repeating it ends nothing more.',
         response: { 200: EndedSessions, ...errorResponses(401, 403) },
       },
     },
@@ -71,6 +76,8 @@ function memberSessionRoutes(app: App, service: OpenSessions): void {
         operationId: 'listUserSessions',
         tags,
         summary: "A member's open sessions, newest first, 100 at most",
+        description:
+          'Shows from where and with which program a member is signed in. The values of sessions are never shown.',
         params: IdPath,
         response: { 200: OpenSessionList, ...errorResponses(400, 401, 403, 404) },
       },
@@ -85,6 +92,8 @@ function memberSessionRoutes(app: App, service: OpenSessions): void {
         operationId: 'endUserSessions',
         tags,
         summary: "End all of a member's sessions",
+        description:
+          'Takes effect with the next request, in every service. Tokens and connected apps of the member stay.',
         params: IdPath,
         response: { 200: EndedSessions, ...errorResponses(400, 401, 403, 404) },
       },

@@ -2,7 +2,13 @@ import { type App, errorResponses } from '@platform/service-kit';
 import { getClient } from '../../base/caller/client.js';
 import { CreationOptions, RequestOptions } from '../passkeys/schemas.js';
 import { LoginResponse } from '../sessions/schemas.js';
-import { ownFactorRequired } from './errors.js';
+import {
+  enrolmentExpired,
+  ownFactorRequired,
+  signInExpired,
+  wrongFirstCode,
+  wrongSecondFactor,
+} from './errors.js';
 import {
   ChallengeBody,
   ConfirmAtSignInBody,
@@ -13,6 +19,7 @@ import {
 } from './schemas.js';
 import type { SignInSteps } from './sign-in.js';
 import { toPresented } from './verify.js';
+import { noPasskey, passkeyExists, passkeyInvalid, passkeysUnavailable } from '../passkeys/errors.js';
 
 const LOGIN = '/api/v1/auth/login/second-factor';
 
@@ -26,8 +33,13 @@ export function secondFactorLoginRoutes(app: App, steps: SignInSteps): void {
         operationId: 'loginSecondFactor',
         tags,
         summary: 'Complete a login with a code of the authenticator app, a recovery code or a passkey',
+        description:
+          'The challenge comes from `login` or `acceptInvitation`; it works once, for ten minutes. A code of the app is accepted once. Wrong codes are limited: 10 from one network in 15 minutes, and 30 in a day from all.',
         body: SecondFactorBody,
-        response: { 200: LoginResponse, ...errorResponses(400, 401, 429) },
+        response: {
+          200: LoginResponse,
+          ...errorResponses(400, 401, 429, wrongSecondFactor('wrong'), signInExpired()),
+        },
       },
     },
     async (request) => {
@@ -44,8 +56,10 @@ export function secondFactorLoginRoutes(app: App, steps: SignInSteps): void {
         operationId: 'enrolAtLogin',
         tags,
         summary: 'Set up an authenticator app during a login that requires one',
+        description:
+          'Takes the challenge of a login that failed with `SECOND_FACTOR_ENROLMENT_REQUIRED`. Show `uri` as a QR code, and send `enrolment` with the first code to `confirmEnrolmentAtLogin`. Nothing is stored until then.',
         body: ChallengeBody,
-        response: { 200: EnrolmentResponse, ...errorResponses(400, 401) },
+        response: { 200: EnrolmentResponse, ...errorResponses(400, 401, signInExpired()) },
       },
     },
     (request) => steps.enrol(request.body.challenge),
@@ -57,8 +71,13 @@ export function secondFactorLoginRoutes(app: App, steps: SignInSteps): void {
         operationId: 'confirmEnrolmentAtLogin',
         tags,
         summary: 'Confirm the authenticator app with its first code, and log in',
+        description:
+          'Opens the session, and returns recovery codes with it, which are shown this once. The challenge is used up.',
         body: ConfirmAtSignInBody,
-        response: { 200: EnrolledSession, ...errorResponses(400, 401, 429) },
+        response: {
+          200: EnrolledSession,
+          ...errorResponses(400, 401, 429, signInExpired(), wrongFirstCode(), enrolmentExpired()),
+        },
       },
     },
     async (request) => {
@@ -78,8 +97,13 @@ export function passkeyLoginRoutes(app: App, steps: SignInSteps): void {
         operationId: 'getPasskeyOptionsAtLogin',
         tags,
         summary: 'Ask for a passkey that completes a login; its answer goes to `…/second-factor`',
+        description:
+          'Returns the argument of `navigator.credentials.get`. It reveals nothing about an account before its first factor was right.',
         body: ChallengeBody,
-        response: { 200: RequestOptions, ...errorResponses(400, 401, 409) },
+        response: {
+          200: RequestOptions,
+          ...errorResponses(400, 401, 409, signInExpired(), noPasskey(), passkeysUnavailable()),
+        },
       },
     },
     (request) => steps.askPasskey(request.body.challenge),
@@ -91,8 +115,13 @@ export function passkeyLoginRoutes(app: App, steps: SignInSteps): void {
         operationId: 'enrolPasskeyAtLogin',
         tags,
         summary: 'Begin to set up a passkey during a login that requires a second factor',
+        description:
+          'Returns the argument of `navigator.credentials.create`. Its result goes to `confirmPasskeyAtLogin`; nothing is stored until then.',
         body: ChallengeBody,
-        response: { 200: CreationOptions, ...errorResponses(400, 401, 409) },
+        response: {
+          200: CreationOptions,
+          ...errorResponses(400, 401, 409, signInExpired(), passkeysUnavailable()),
+        },
       },
     },
     (request) => steps.beginPasskey(request.body.challenge),
@@ -104,8 +133,22 @@ export function passkeyLoginRoutes(app: App, steps: SignInSteps): void {
         operationId: 'confirmPasskeyAtLogin',
         tags,
         summary: 'Store the passkey that was made, and log in',
+        description:
+          'Opens the session, and returns recovery codes where the account had no second factor. The challenge is used up. A passkey belongs to one account.',
         body: NewPasskeyAtSignInBody,
-        response: { 200: EnrolledSession, ...errorResponses(400, 401, 409, 429) },
+        response: {
+          200: EnrolledSession,
+          ...errorResponses(
+            400,
+            401,
+            409,
+            429,
+            signInExpired(),
+            passkeyInvalid(),
+            passkeyExists(),
+            enrolmentExpired(),
+          ),
+        },
       },
     },
     async (request) => {

@@ -6,6 +6,14 @@ import { CreationOptions, RequestOptions } from '../passkeys/schemas.js';
 import type { OwnPasskeys } from './own-passkeys.js';
 import { OWN } from './routes.js';
 import { Confirmed, NewPasskeyBody, ProofBody, RenameBody } from './schemas.js';
+import {
+  noPasskey,
+  passkeyExists,
+  passkeyInvalid,
+  passkeyLimit,
+  passkeysUnavailable,
+} from '../passkeys/errors.js';
+import { enrolmentExpired, lastSecondFactor, ownFactorRequired, wrongOwnFactor } from './errors.js';
 
 /** For members with a session: their own passkeys. */
 export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
@@ -20,7 +28,12 @@ export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
         operationId: 'getPasskeyOptions',
         summary:
           'Ask for one of the own passkeys; its answer is the `passkey` of a change of the second factor',
-        response: { 200: RequestOptions, ...errorResponses(401, 403, 409) },
+        description:
+          'Returns the argument of `navigator.credentials.get`. The result proves the second factor in the next change of it, once.',
+        response: {
+          200: RequestOptions,
+          ...errorResponses(401, 403, 409, noPasskey(), passkeysUnavailable()),
+        },
       },
     },
     (request) => passkeys.prove(getCaller(request)),
@@ -34,8 +47,23 @@ export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
         tags,
         operationId: 'enrolPasskey',
         summary: 'Begin to set up a passkey; nothing changes until it is confirmed',
+        description:
+          'Returns the argument of `navigator.credentials.create`. An account with a second factor has to prove it: with `code` or `passkey`. An account has at most ten passkeys.',
         body: ProofBody,
-        response: { 200: CreationOptions, ...errorResponses(400, 401, 403, 409, 429) },
+        response: {
+          200: CreationOptions,
+          ...errorResponses(
+            400,
+            401,
+            403,
+            409,
+            429,
+            ownFactorRequired(),
+            wrongOwnFactor('wrong'),
+            passkeyLimit(),
+            passkeysUnavailable(),
+          ),
+        },
       },
     },
     (request) => passkeys.begin(getCaller(request), request.body),
@@ -48,8 +76,22 @@ export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
         tags,
         operationId: 'confirmPasskey',
         summary: 'Store the passkey that was made, in the session that began it',
+        description:
+          'Works only while no factor has changed since `enrolPasskey`. The first factor of an account comes with ten recovery codes, which are shown this once. The member is mailed.',
         body: NewPasskeyBody,
-        response: { 200: Confirmed, ...errorResponses(400, 401, 403, 409) },
+        response: {
+          200: Confirmed,
+          ...errorResponses(
+            400,
+            401,
+            403,
+            409,
+            passkeyInvalid(),
+            passkeyExists(),
+            enrolmentExpired(),
+            passkeyLimit(),
+          ),
+        },
       },
     },
     async (request) => {
@@ -65,6 +107,7 @@ export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
         tags,
         operationId: 'renamePasskey',
         summary: 'Rename an own passkey',
+        description: 'The name is for the member alone; the passkey itself does not change.',
         params: IdPath,
         body: RenameBody,
         response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
@@ -84,9 +127,24 @@ export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
         tags,
         operationId: 'removePasskey',
         summary: 'Remove an own passkey',
+        description:
+          'Needs a proof of the second factor: `code` or `passkey`. The only factor cannot be removed while the organisation requires one. The member is mailed.',
         params: IdPath,
         body: ProofBody,
-        response: { 200: Message, ...errorResponses(400, 401, 403, 404, 409, 429) },
+        response: {
+          200: Message,
+          ...errorResponses(
+            400,
+            401,
+            403,
+            404,
+            409,
+            429,
+            ownFactorRequired(),
+            wrongOwnFactor('wrong'),
+            lastSecondFactor(),
+          ),
+        },
       },
     },
     async (request) => {

@@ -14,6 +14,15 @@ import {
 } from './schemas.js';
 import type { OwnSecondFactor } from './service.js';
 import { always, inAnySession } from '../../base/confirmation.js';
+import {
+  enrolmentExpired,
+  lastSecondFactor,
+  noSecondFactor,
+  ownFactorRequired,
+  ownSecondFactor,
+  wrongFirstCode,
+  wrongOwnFactor,
+} from './errors.js';
 
 export const OWN = '/api/v1/auth/second-factor';
 
@@ -29,6 +38,8 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
         operationId: 'getSecondFactor',
         tags,
         summary: 'The own second factor',
+        description:
+          'Says which factors the account has, and how many recovery codes are left. The codes themselves are never shown again.',
         response: { 200: SecondFactorResponse, ...errorResponses(401, 403) },
       },
     },
@@ -43,8 +54,13 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
         operationId: 'enrolTotp',
         tags,
         summary: 'Begin to set up an authenticator app; nothing changes until it is confirmed',
+        description:
+          'Show `uri` as a QR code, and send `enrolment` with the first code to `confirmTotp` within ten minutes. An account with a second factor has to prove it: with `code` or `passkey`.',
         body: ProofBody,
-        response: { 200: EnrolmentResponse, ...errorResponses(400, 401, 403, 429) },
+        response: {
+          200: EnrolmentResponse,
+          ...errorResponses(400, 401, 403, 429, ownFactorRequired(), wrongOwnFactor('wrong')),
+        },
       },
     },
     (request) => service.enrol(getCaller(request), request.body),
@@ -57,8 +73,10 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
         operationId: 'confirmTotp',
         tags,
         summary: 'Confirm the authenticator app with its first code, in the session that began it',
+        description:
+          'Works only while the second factor has not changed since. The first factor of an account comes with ten recovery codes, which are shown this once. The member is mailed.',
         body: ConfirmBody,
-        response: { 200: Confirmed, ...errorResponses(400, 401, 403) },
+        response: { 200: Confirmed, ...errorResponses(400, 401, 403, enrolmentExpired(), wrongFirstCode()) },
       },
     },
     async (request) => {
@@ -75,8 +93,23 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
         operationId: 'disableTotp',
         tags,
         summary: 'Remove the authenticator app',
+        description:
+          'Needs a proof of the second factor: `code` or `passkey`. The only factor cannot be removed while the organisation requires one. Recovery codes end with the last factor. The member is mailed.',
         body: ProofBody,
-        response: { 200: Message, ...errorResponses(400, 401, 403, 409, 429) },
+        response: {
+          200: Message,
+          ...errorResponses(
+            400,
+            401,
+            403,
+            409,
+            429,
+            ownFactorRequired(),
+            wrongOwnFactor('wrong'),
+            noSecondFactor(),
+            lastSecondFactor(),
+          ),
+        },
       },
     },
     async (request) => {
@@ -93,8 +126,22 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
         operationId: 'renewRecoveryCodes',
         tags,
         summary: 'Create new recovery codes; the earlier ones end',
+        description:
+          'Needs a proof of the second factor: `code` or `passkey`. The ten new codes are shown this once. The member is mailed.',
         body: ProofBody,
-        response: { 200: RenewedCodes, ...errorResponses(400, 401, 403, 409, 429) },
+        response: {
+          200: RenewedCodes,
+          ...errorResponses(
+            400,
+            401,
+            403,
+            409,
+            429,
+            ownFactorRequired(),
+            wrongOwnFactor('wrong'),
+            noSecondFactor(),
+          ),
+        },
       },
     },
     async (request) => {
@@ -115,8 +162,13 @@ export function memberSecondFactorRoutes(app: App, ctx: SecondFactorContext): vo
         operationId: 'resetUserSecondFactor',
         tags: ['Users'],
         summary: "Remove a member's second factor, and end the member's sessions",
+        description:
+          'For a member who has lost the app and the passkeys. All factors and recovery codes end. The member is mailed. Administrators cannot do it for themselves.',
         params: IdPath,
-        response: { 200: Message, ...errorResponses(400, 401, 403, 404, 409) },
+        response: {
+          200: Message,
+          ...errorResponses(400, 401, 403, 404, 409, noSecondFactor(), ownSecondFactor()),
+        },
       },
     },
     async (request) => {

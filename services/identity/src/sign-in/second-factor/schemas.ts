@@ -18,7 +18,11 @@ const codeLength = { minLength: 6, maxLength: 64 };
 
 const strict = { additionalProperties: false };
 /** One second factor at a time. */
-const oneFactor = { ...strict, 'x-documented': { not: { required: ['code', 'passkey'] } } };
+const oneFactor = {
+  ...strict,
+  examples: [{ code: '493817' }],
+  'x-documented': { not: { required: ['code', 'passkey'] } },
+};
 
 export const SecondFactorBody = Type.Object(
   {
@@ -31,7 +35,11 @@ export const SecondFactorBody = Type.Object(
     ),
     passkey: Type.Optional(PasskeyAssertion),
   },
-  { ...strict, 'x-documented': { oneOf: [{ required: ['code'] }, { required: ['passkey'] }] } },
+  {
+    ...strict,
+    examples: [{ challenge: 'AAECAwQFBgcICQoLDA0ODw', code: '493817' }],
+    'x-documented': { oneOf: [{ required: ['code'] }, { required: ['passkey'] }] },
+  },
 );
 export const ChallengeBody = Type.Object({ challenge: Challenge }, strict);
 export const ConfirmAtSignInBody = Type.Object(

@@ -4,8 +4,9 @@ import { Type } from 'typebox';
 import { getCaller } from '../../base/caller/actor.js';
 import { getClient } from '../../base/caller/client.js';
 import { LoginBody, LoginRefused, LoginResponse } from './schemas.js';
-import { sendOutcome } from './send-outcome.js';
+import { missingFactors, sendOutcome } from './send-outcome.js';
 import type { SessionService } from './service.js';
+import { providerRequired, wrongCredentials } from './errors.js';
 
 const tags = ['Sessions'];
 
@@ -18,8 +19,14 @@ export function loginRoutes(app: App, service: SessionService): void {
         operationId: 'login',
         tags,
         summary: 'Log in with a password, or with a mailed code',
+        description:
+          'Opens a session of 24 hours. A password and a code are alternatives. An unknown account, a wrong password and a used code are the same 401 `INVALID_CREDENTIALS`. A member with a second factor gets no session yet, but 401 `SECOND_FACTOR_REQUIRED` with `signIn.challenge` for `loginSecondFactor`. Attempts are limited for each account and network.',
         body: LoginBody,
-        response: { 200: LoginResponse, 401: LoginRefused, ...errorResponses(400, 429) },
+        response: {
+          200: LoginResponse,
+          401: LoginRefused,
+          ...errorResponses(400, 429, wrongCredentials(), providerRequired(), ...missingFactors),
+        },
       },
     },
     async (request, reply) => sendOutcome(reply, await service.login(request.body, getClient(request))),
@@ -36,6 +43,8 @@ export function logoutRoutes(app: App, service: SessionService): void {
         operationId: 'logout',
         tags,
         summary: 'End this session',
+        description:
+          'The token and the cookie of the session are refused from then on, by every service. Cookies of a browser are deleted. Other sessions and tokens stay.',
         response: { 204: Type.Null(), ...errorResponses(401, 403) },
       },
     },

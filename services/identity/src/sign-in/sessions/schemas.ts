@@ -11,6 +11,7 @@ export const LoginBody = Type.Object(
   },
   {
     additionalProperties: false,
+    examples: [{ email: 'ada@example.com', password: 'correct horse battery' }],
     'x-documented': { oneOf: [{ required: ['password'] }, { required: ['otp'] }] },
   },
 );

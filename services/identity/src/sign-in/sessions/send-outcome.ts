@@ -10,6 +10,9 @@ const missing = {
   ),
 } as const;
 
+/** The errors of a sign-in whose second step is missing. */
+export const missingFactors = Object.values(missing);
+
 /**
  * Sends the session, or a 401 that names the missing step. It is an error, so that a client that knows nothing of second
  * factors shows its message rather than take the answer for a session.

@@ -19,6 +19,7 @@ function signInSettingsRoutes(app: App, service: SignInSettingsService): void {
         operationId: 'getSignInConfig',
         tags,
         summary: 'How members of the organisation can sign in',
+        description: 'Says whether codes are mailed, and whether a second factor is required.',
         response: { 200: SignInSettingsResponse, ...errorResponses(401, 403) },
       },
     },
@@ -33,6 +34,8 @@ function signInSettingsRoutes(app: App, service: SignInSettingsService): void {
         operationId: 'saveSignInConfig',
         tags,
         summary: 'Choose how members of the organisation can sign in',
+        description:
+          'A setting that is left out keeps its value. While a second factor is required, members without one set it up at their next sign-in; `endSessions: true` ends the sessions that were opened without one. Tokens are not affected.',
         body: SaveSignInSettingsBody,
         response: { 200: SavedSignInSettings, ...errorResponses(400, 401, 403) },
       },

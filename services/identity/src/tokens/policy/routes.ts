@@ -6,6 +6,7 @@ import { getCaller } from '../../base/caller/actor.js';
 import { SavedTokenPolicy, TokenPolicyAnswer, TokenPolicyBody } from './schemas.js';
 import type { TokenPolicyService } from './service.js';
 import { unlessDryRun } from '../../base/confirmation.js';
+import { mailServiceRequired } from './service.js';
 
 const path = '/api/v1/organisation/token-policy';
 const tags = ['Personal access tokens'];
@@ -21,6 +22,8 @@ export function tokenPolicyRoutes(app: App, service: TokenPolicyService): void {
         operationId: 'getTokenPolicy',
         tags,
         summary: "The organisation's policy for tokens",
+        description:
+          'The policy is in force for every token from the next request on, whenever the token was created.',
         response: { 200: TokenPolicyAnswer, ...errorResponses(401, 403) },
       },
     },
@@ -35,12 +38,14 @@ export function tokenPolicyRoutes(app: App, service: TokenPolicyService): void {
         operationId: 'saveTokenPolicy',
         tags,
         summary: "Save the organisation's policy for tokens, or find out what it would do",
+        description:
+          'Replaces the policy as a whole. With `dryRun=true` nothing is saved, and the answer names at most 1,000 of the tokens that the policy would limit. Nothing is revoked by it: what a later policy allows works again; only `revokeUnusedDays` revokes.',
         querystring: Type.Object(
           { dryRun: Type.Boolean({ default: false, description: 'Change nothing.' }) },
           { required: [], additionalProperties: false },
         ),
         body: TokenPolicyBody,
-        response: { 200: SavedTokenPolicy, ...errorResponses(400, 401, 403, 409) },
+        response: { 200: SavedTokenPolicy, ...errorResponses(400, 401, 403, 409, mailServiceRequired()) },
       },
     },
     (request) => service.save(getCaller(request), request.body, request.query.dryRun),

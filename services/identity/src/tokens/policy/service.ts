@@ -15,7 +15,7 @@ import type { AffectedOwner, SavedTokenPolicy, TokenPolicyBody } from './schemas
 const MAX_LISTED = 1_000;
 
 /** @throws AppError 409 when nobody could be warned. */
-const mailServiceRequired = (): AppError =>
+export const mailServiceRequired = (): AppError =>
   conflict(
     'MAIL_SERVICE_REQUIRED',
     'Unused tokens cannot be revoked: there is no mail service (MAIL_URL) that could warn their owners',

@@ -38,7 +38,7 @@ type AccountContext = Pick<TokenContext, 'prisma' | 'clock'>;
 
 /** The error is the same for an account that is unknown, was removed, or belongs to another organisation. */
 const accountNotFound = (): AppError => notFound('Service account not found');
-const accountOfApplication = (): AppError =>
+export const accountOfApplication = (): AppError =>
   conflict('APPLICATION_ACCOUNT', 'The account belongs to an application: change or remove that one');
 
 const toAccount = ({ clients, createdAt, lastUsedAt, ...account }: AccountRow): Account => ({

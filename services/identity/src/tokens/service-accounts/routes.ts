@@ -9,12 +9,13 @@ import type { TokenContext } from '../context.js';
 import { createdMessage, sendSecret } from '../routes.js';
 import { BoundChoices, CreatedToken, GrantableScopes } from '../schemas.js';
 import {
+  accountOfApplication,
   changeAccount,
   createAccount,
   createAccountToken,
   getAccountOf,
-  listAccounts,
   listAccountScopes,
+  listAccounts,
   removeAccount,
 } from './accounts.js';
 import {
@@ -24,6 +25,7 @@ import {
   CreateAccountBody,
   CreateAccountTokenBody,
 } from './schemas.js';
+import { tooManyTokens } from '../errors.js';
 
 const base = '/api/v1/service-accounts';
 const tags = ['Service accounts'];
@@ -40,6 +42,7 @@ function accountRoutes(app: App, ctx: TokenContext): void {
         operationId: 'listServiceAccounts',
         tags,
         summary: 'The service accounts, newest first, those of applications included',
+        description: 'Pages by number, or by `cursor`. `q` finds a part of a name.',
         querystring: searchBy('Part of the name, or of the client id of its application, in any case.'),
         response: { 200: ListPageOf(Account), ...errorResponses(400, 401, 403) },
       },
@@ -55,6 +58,8 @@ function accountRoutes(app: App, ctx: TokenContext): void {
         operationId: 'createServiceAccount',
         tags,
         summary: 'Create a service account, which owns tokens and is not a person',
+        description:
+          'The account has no session and no password; `createServiceAccountToken` gives it a credential. A repeated request creates another account.',
         body: CreateAccountBody,
         response: { 201: AccountAnswer, ...errorResponses(400, 401, 403) },
       },
@@ -70,6 +75,7 @@ function accountRoutes(app: App, ctx: TokenContext): void {
         operationId: 'getServiceAccount',
         tags,
         summary: 'A service account',
+        description: 'Accounts of applications say which application they belong to.',
         params: AccountPath,
         response: { 200: AccountAnswer, ...errorResponses(400, 401, 403, 404) },
       },
@@ -87,9 +93,10 @@ function accountRoutes(app: App, ctx: TokenContext): void {
         operationId: 'changeServiceAccount',
         tags,
         summary: 'Rename a service account, or change its role; its tokens follow at once',
+        description: 'An account of an application is changed with the application.',
         params: AccountPath,
         body: ChangeAccountBody,
-        response: { 200: AccountAnswer, ...errorResponses(400, 401, 403, 404, 409) },
+        response: { 200: AccountAnswer, ...errorResponses(400, 401, 403, 404, 409, accountOfApplication()) },
       },
     },
     async (request) => ({
@@ -105,10 +112,12 @@ function accountRoutes(app: App, ctx: TokenContext): void {
         operationId: 'removeServiceAccount',
         tags,
         summary: 'Remove a service account; its tokens end at once',
+        description:
+          'Every service refuses its tokens from the answer on. It cannot be undone. The account of an application is removed with the application.',
         params: AccountPath,
         response: {
           200: Message,
-          ...errorResponses(400, 401, 403, 404, 409),
+          ...errorResponses(400, 401, 403, 404, 409, accountOfApplication()),
         },
       },
     },
@@ -133,6 +142,8 @@ function accountTokenRoutes(app: App, ctx: TokenContext): void {
         operationId: 'listServiceAccountScopes',
         tags,
         summary: 'The scopes that a token of a service account can have, by category',
+        description:
+          "Scopes that need a person are left out, and so are those that the organisation's policy denies.",
         params: AccountPath,
         response: { 200: GrantableScopes, ...errorResponses(400, 401, 403, 404) },
       },
@@ -151,6 +162,7 @@ function accountTokenRoutes(app: App, ctx: TokenContext): void {
         operationId: 'listServiceAccountBounds',
         tags,
         summary: 'What a token of a service account can be limited to, by name',
+        description: 'They are the servers, tools and connectors that `bounds` of its tokens can name.',
         params: AccountPath,
         response: { 200: BoundChoices, ...errorResponses(400, 401, 403, 404) },
       },
@@ -171,9 +183,14 @@ function accountTokenRoutes(app: App, ctx: TokenContext): void {
         operationId: 'createServiceAccountToken',
         tags,
         summary: 'Create a token that acts as a service account; its value is shown once',
+        description:
+          'The token acts as the account until it expires, is revoked, or the account is removed. Its scopes, expiry, addresses and bounds never change afterwards. A repeated request creates another token.',
         params: AccountPath,
         body: CreateAccountTokenBody,
-        response: { 201: CreatedToken, ...errorResponses(400, 401, 403, 404) },
+        response: {
+          201: CreatedToken,
+          ...errorResponses(400, 401, 403, 404, tooManyTokens('There are 10,000 active tokens')),
+        },
       },
     },
     async (request, reply) => {

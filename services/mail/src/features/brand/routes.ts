@@ -17,6 +17,7 @@ export function brandRoutes(app: App, brands: Brands): void {
         operationId: 'getMailBrand',
         tags,
         summary: "What the organisation's mails look like",
+        description: 'A field that nobody has set is null.',
         response: { 200: BrandResponse, ...errorResponses(401, 403) },
       },
     },
@@ -31,6 +32,8 @@ export function brandRoutes(app: App, brands: Brands): void {
         operationId: 'saveMailBrand',
         tags,
         summary: 'Replace the brand; other replicas use it within a minute',
+        description:
+          'Replaces the brand as a whole: a field that is left out is removed. The logo is a PNG of at most 64 KiB, sent within each mail.',
         body: BrandBody,
         response: { 200: BrandResponse, ...errorResponses(400, 401, 403) },
       },

@@ -27,7 +27,10 @@ export function connectionTestRoute(
         description:
           'Without a body, the configured server is tested. Nothing is stored, apart from tokens of a provider.',
         body: TestConnectionBody,
-        response: { 200: ConnectionReport, ...errorResponses(400, 401, 403, 404, 429) },
+        response: {
+          200: ConnectionReport,
+          ...errorResponses(400, 401, 403, 404, 429, configurationIncomplete()),
+        },
       },
     },
     async (request) => {

@@ -22,6 +22,7 @@ export function testMailRoute(app: App, { emails, configurations, limiter, deadl
         operationId: 'sendTestMail',
         tags: ['SMTP configuration'],
         summary: "Send a mail to the caller's own address through the configured server",
+        description: 'Answers as `sendEmail` does. Use it after `testSmtpConnection`, which sends no mail.',
         response: sendResponses,
       },
     },

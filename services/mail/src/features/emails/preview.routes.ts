@@ -6,6 +6,7 @@ import { createView } from '../templates/view.js';
 import { findRoundedValue } from './body.js';
 import { PreviewResponse, PreviewBody } from './schemas.js';
 import { refuseUnknownTemplate } from './routes.js';
+import { unknownTemplate } from './errors.js';
 
 /**
  * Registers the preview, which requires an administrator's session, or a token with `SEND_MAIL`. It renders the HTML and text
@@ -22,8 +23,9 @@ export function previewRoute(app: App, brands: Pick<Brands, 'get'>): void {
         operationId: 'previewEmail',
         tags: ['Mail'],
         summary: 'Render a template without sending it',
+        description: "Returns what `sendEmail` would send, in the organisation's brand. Nothing is stored.",
         body: PreviewBody,
-        response: { 200: PreviewResponse, ...errorResponses(400, 401, 403) },
+        response: { 200: PreviewResponse, ...errorResponses(400, 401, 403, unknownTemplate()) },
       },
     },
     async (request) => {

@@ -1,7 +1,8 @@
 import { getAccount, requireAdmin, requireScopes } from '@platform/auth';
-import { type App, IdPath } from '@platform/service-kit';
+import { type App, IdPath, errorResponses } from '@platform/service-kit';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
 import type { Resend } from './resend.js';
+import { keyInUse, notResendable } from './errors.js';
 import { getResponseDeadlines, sendResponses, prepareResponse } from './send-response.js';
 
 interface Deps {
@@ -20,8 +21,10 @@ export function resendRoute(app: App, { resend, configurations, deadlineMs }: De
         operationId: 'resendMail',
         tags: ['Mail records'],
         summary: 'Send a failed or unknown mail again, under a new record',
+        description:
+          'Answers as `sendEmail` does. A mail that cannot be sent again, because it was sent or its content is no longer kept, is 409 `NOT_RESENDABLE`.',
         params: IdPath,
-        response: sendResponses,
+        response: { ...sendResponses, ...errorResponses(409, keyInUse(), notResendable()) },
       },
     },
     async (request, reply) => {

@@ -114,6 +114,8 @@ function sendRoute(scope: App, deps: Deps): void {
         operationId: 'sendEmail',
         tags,
         summary: 'Send a template mail',
+        description:
+          'Waits for the SMTP server, and answers 200 when it has accepted the mail; with `Prefer: respond-async` it is queued and answered with 202. With an `Idempotency-Key`, a repeated request gets the first result instead of sending twice. Suppressed addresses get nothing.',
         headers,
         body: MailBody,
         response: sendResponses,

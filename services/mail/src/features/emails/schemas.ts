@@ -63,6 +63,7 @@ const language = Type.Optional(
 );
 const TemplateType = Type.Enum([...templateTypes]);
 const templateData = {
+  examples: [{ userName: 'Ada', companyName: 'Example', otp: '493817' }],
   type: 'object',
   additionalProperties: true,
   description:

@@ -1,5 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { errorResponses } from '@platform/service-kit';
+import { asNothingDone, dependencyUnavailable, errorResponses } from '@platform/service-kit';
+import { configurationIncomplete } from '../smtp-configuration/errors.js';
+import { keyInUse, keyReused, outcomeUnknown, sendingFailed, unknownTemplate } from './errors.js';
 import { EmailAcceptedResponse, SendEmailResponse } from './schemas.js';
 import type { Submission } from './submission.js';
 import type { ResponseDeadlines } from './send-request.js';
@@ -8,7 +10,24 @@ import type { ResponseDeadlines } from './send-request.js';
 export const sendResponses = {
   200: SendEmailResponse,
   202: EmailAcceptedResponse,
-  ...errorResponses(400, 401, 403, 404, 409, 413, 422, 429, 500),
+  ...errorResponses(
+    400,
+    401,
+    403,
+    404,
+    409,
+    413,
+    422,
+    429,
+    500,
+    unknownTemplate(),
+    configurationIncomplete(),
+    keyInUse(),
+    keyReused(),
+    sendingFailed(),
+    outcomeUnknown(),
+    asNothingDone(dependencyUnavailable('queue')),
+  ),
 };
 
 /** The preferences in a `Prefer` header (RFC 7240). Other preferences are ignored, as §2 requires. */

@@ -24,6 +24,8 @@ export function recordRoutes(app: App, service: RecordService): void {
         tags,
         summary:
           'List sent mails, newest first; with `state`, also those in the queue, and failed or unknown ones',
+        description:
+          'Pages by number, or by `cursor`. A search (`q`) reads at most the 2,000 newest mails in a request. Contents are not in the list.',
         querystring: RecordQuery,
         response: { 200: ListPageOf(MailRecord), ...errorResponses(400, 401, 403) },
       },
@@ -38,6 +40,7 @@ export function recordRoutes(app: App, service: RecordService): void {
         operationId: 'getMailRecord',
         tags,
         summary: 'Get one mail with its outcome',
+        description: 'Has the outcome, with the answer of the SMTP server where it refused.',
         params: IdPath,
         response: { 200: RecordResponse, ...errorResponses(400, 401, 403, 404) },
       },
@@ -52,6 +55,7 @@ export function recordRoutes(app: App, service: RecordService): void {
         operationId: 'getMailContent',
         tags,
         summary: 'Render a mail again, without its codes and links; for a session of an administrator',
+        description: 'A mail whose content was erased, or is no longer kept, is 404.',
         params: IdPath,
         response: { 200: ContentResponse, ...errorResponses(400, 401, 403, 404) },
       },
@@ -68,6 +72,8 @@ export function recordRoutes(app: App, service: RecordService): void {
         operationId: 'eraseMailRecipient',
         tags,
         summary: 'Erase a recipient from all records of the organisation',
+        description:
+          'For a person who asks to be forgotten: the address is removed from records, and its suppression too. Repeating it erases nothing more. It cannot be undone.',
         querystring: ErasureQuery,
         response: { 200: ErasureResponse, ...errorResponses(400, 401, 403) },
       },

@@ -1,7 +1,7 @@
 import { getAccount, requireScopedToken } from '@platform/auth';
 import { type App, errorResponses } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { runtimeNotUp } from './errors.js';
+import { configurationIncomplete, runtimeNotUp } from './errors.js';
 import type { SmtpConfigurations } from './service.js';
 
 const UpdateResponse = Type.Object({
@@ -27,7 +27,8 @@ export function smtpConfigurationRoutes(
         operationId: 'updateSmtpConfig',
         tags: ['SMTP configuration'],
         summary: 'Reload the SMTP configuration; the next mail uses it',
-        response: { 200: UpdateResponse, ...errorResponses(400, 401, 403, 404) },
+        description: 'Takes no body. Without it, a change takes effect within a minute.',
+        response: { 200: UpdateResponse, ...errorResponses(400, 401, 403, 404, configurationIncomplete()) },
       },
     },
     async (request) => {

@@ -11,6 +11,7 @@ import {
   SuppressionResponse,
 } from './schemas.js';
 import type { SuppressionService } from './service.js';
+import { tooManySuppressions } from './service.js';
 
 const tags = ['Suppressions'];
 
@@ -26,7 +27,7 @@ function bouncesRoute(app: App, service: SuppressionService): void {
         summary: 'Report mails that bounced after the SMTP server had accepted them',
         description: 'The addresses get no mail for 90 days, apart from codes, resets and invitations.',
         body: BouncesBody,
-        response: { 200: BouncesResponse, ...errorResponses(400, 401, 403, 409) },
+        response: { 200: BouncesResponse, ...errorResponses(400, 401, 403, 409, tooManySuppressions()) },
       },
     },
     async (request) => {
@@ -50,6 +51,8 @@ export function suppressionRoutes(app: App, service: SuppressionService): void {
         operationId: 'listSuppressions',
         tags,
         summary: 'List the addresses that get no mail, newest first',
+        description:
+          'Pages by number, or by `cursor`. Codes, resets and invitations are sent to these addresses nevertheless.',
         querystring: SuppressionQuery,
         response: { 200: ListPageOf(Suppression), ...errorResponses(400, 401, 403) },
       },
@@ -64,6 +67,7 @@ export function suppressionRoutes(app: App, service: SuppressionService): void {
         operationId: 'exportSuppressions',
         tags,
         summary: 'Export all suppressions as CSV',
+        description: 'One line for each address, below a head.',
         response: {
           200: { content: { 'text/csv': { schema: Type.String() } }, description: 'CSV (RFC 4180)' },
           ...errorResponses(401, 403),
@@ -84,8 +88,10 @@ export function suppressionRoutes(app: App, service: SuppressionService): void {
         operationId: 'addSuppression',
         tags,
         summary: 'Suppress an address for 90 days',
+        description:
+          'An address that is suppressed already is suppressed for another 90 days. Codes, resets and invitations are sent nevertheless.',
         body: SuppressionBody,
-        response: { 201: SuppressionResponse, ...errorResponses(400, 401, 403, 409) },
+        response: { 201: SuppressionResponse, ...errorResponses(400, 401, 403, 409, tooManySuppressions()) },
       },
     },
     async (request, reply) => {
@@ -103,6 +109,7 @@ export function suppressionRoutes(app: App, service: SuppressionService): void {
         operationId: 'removeSuppression',
         tags,
         summary: 'Send mail to an address again',
+        description: 'It is suppressed again when mail to it bounces again.',
         params: IdPath,
         response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
       },

@@ -26,7 +26,7 @@ const EXPORT_PAGE = 1_000;
 /** Bounds what a search reads, and what one token can store. */
 const MAX_SUPPRESSIONS = 100_000;
 
-const tooManySuppressions = (): AppError =>
+export const tooManySuppressions = (): AppError =>
   new AppError({
     status: 409,
     code: 'TOO_MANY_SUPPRESSIONS',

@@ -22,6 +22,7 @@ import {
 } from './schemas.js';
 import type { OwnCredentialService } from './service.js';
 import { CLIENT_DOCUMENT_PATH, type SignInOutcome, type SignIns, UPSTREAM_CALLBACK_PATH } from './sign-in.js';
+import { mailNotSetUp, serverMoved, signInFailed, signInNeeded } from './errors.js';
 
 const base = '/api/v1/mcp-servers';
 const tags = ['MCP servers'];
@@ -49,6 +50,8 @@ export function ownCredentialRoutes(
         operationId: 'listOwnMcpServers',
         tags,
         summary: 'The MCP servers that the caller uses with a credential of their own, by name',
+        description:
+          'Says of each whether the caller has connected, and how: with a secret, or by signing in.',
         response: { 200: OwnServers, ...errorResponses(401, 403) },
       },
     },
@@ -62,6 +65,7 @@ export function ownCredentialRoutes(
         operationId: 'getOwnMcpCredential',
         tags,
         summary: 'Whether the caller has connected to an MCP server',
+        description: 'The credential itself is never shown.',
         params: ServerPath,
         response: { 200: OwnServerResponse, ...errorResponses(400, 401, 403, 404) },
       },
@@ -78,9 +82,14 @@ export function ownCredentialRoutes(
         tags,
         summary:
           'Store the credential with which the caller is known at an MCP server; it is never shown again',
+        description:
+          'Replaces the one before. It is encrypted, and sent to this server only. Where people sign in at the server, `beginMcpSignIn` is the way.',
         params: ServerPath,
         body: StoreBody,
-        response: { 200: OwnServerResponse, ...errorResponses(400, 401, 403, 404, 409) },
+        response: {
+          200: OwnServerResponse,
+          ...errorResponses(400, 401, 403, 404, 409, serverMoved('https://wiki.example.com'), signInNeeded()),
+        },
       },
     },
     async (request) => ({
@@ -96,6 +105,8 @@ export function ownCredentialRoutes(
         operationId: 'removeOwnMcpCredential',
         tags,
         summary: "Delete the caller's credential at an MCP server, at once",
+        description:
+          "Calls of the caller's agents to the server fail from then on. Tokens of a sign-in are also revoked there.",
         params: ServerPath,
         response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
       },
@@ -115,6 +126,7 @@ export function ownCredentialRoutes(
         operationId: 'removeOwnMcpCredentials',
         tags,
         summary: "Delete the caller's credentials at all MCP servers, at once",
+        description: 'Tokens of sign-ins are also revoked at the servers. Repeating it removes nothing more.',
         response: {
           200: Type.Object({ message: Type.String(), removed: Type.Integer() }),
           ...errorResponses(401, 403),
@@ -136,8 +148,22 @@ export function ownCredentialRoutes(
         operationId: 'beginMcpSignIn',
         tags,
         summary: 'Begin to sign in at an MCP server, in the browser of this session',
+        description:
+          'Returns the address to open in this browser. A sign-in at the same server that is in progress ends. At most 20 in a minute.',
         params: ServerPath,
-        response: { 200: SignInResponse, ...errorResponses(400, 401, 403, 404, 429, 502) },
+        response: {
+          200: SignInResponse,
+          ...errorResponses(
+            400,
+            401,
+            403,
+            404,
+            429,
+            502,
+            signInFailed(),
+            serverMoved('https://wiki.example.com'),
+          ),
+        },
       },
     },
     async (request) => ({ url: await signIns.begin(getCaller(request), request.params.id) }),
@@ -151,6 +177,7 @@ export function ownCredentialRoutes(
         tags,
         summary:
           "Connect to an MCP server with the caller's credential and report what is wrong, if anything",
+        description: 'Waits for the server. Nothing is stored.',
         params: ServerPath,
         response: { 200: TestedServer, ...errorResponses(400, 401, 403, 404, 429) },
       },
@@ -174,6 +201,7 @@ export function accountCredentialRoutes(
         operationId: 'listMcpCredentials',
         tags,
         summary: 'The accounts with a credential of their own at an MCP server, newest first',
+        description: 'Pages by number, or by `cursor`. Credentials themselves are never shown.',
         params: ServerPath,
         querystring: CredentialQuery,
         response: { 200: CredentialPage, ...errorResponses(400, 401, 403, 404) },
@@ -190,8 +218,10 @@ export function accountCredentialRoutes(
         operationId: 'askToConnect',
         tags,
         summary: `Mail members who may use an MCP server and have not connected: ${MAX_ASKED} at a time, each once in ${ASKED_EVERY_DAYS} days`,
+        description:
+          'Members who were asked within seven days are passed over, so repeating it mails nobody twice.',
         params: ServerPath,
-        response: { 200: AskedMembers, ...errorResponses(400, 401, 403, 404, 503) },
+        response: { 200: AskedMembers, ...errorResponses(400, 401, 403, 404, 503, mailNotSetUp()) },
       },
     },
     (request) => service.ask(getCaller(request), request.params.id),
@@ -205,9 +235,11 @@ export function accountCredentialRoutes(
         operationId: 'giveMcpCredential',
         tags,
         summary: 'Give a service account a credential of its own at an MCP server',
+        description:
+          'Replaces the one before. A server at which people sign in takes none of a service account.',
         params: CredentialPath,
         body: StoreBody,
-        response: { 200: Message, ...errorResponses(400, 401, 403, 404, 409) },
+        response: { 200: Message, ...errorResponses(400, 401, 403, 404, 409, signInNeeded()) },
       },
     },
     async (request) => {
@@ -225,6 +257,8 @@ export function accountCredentialRoutes(
         operationId: 'removeMcpCredential',
         tags,
         summary: "Delete an account's credential at an MCP server, at once",
+        description:
+          'Calls of the account to the server fail from then on. Tokens of a sign-in are also revoked there.',
         params: CredentialPath,
         response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
       },

@@ -29,6 +29,8 @@ function leakReportRoutes(app: App, ctx: LeakReportContext): void {
         operationId: 'reportLeakedTokens',
         tags: ['Personal access tokens'],
         summary: 'Report tokens that were found in public; active ones are revoked',
+        description:
+          'Meant for secret scanning. The report is stored before anything is revoked, and the answer does not say which tokens are active. Owners and administrators are mailed. At most 60 reports from one network in 15 minutes.',
         body: LeakReportBody,
         response: { 202: Message, ...errorResponses(400, 413, 429) },
       },
