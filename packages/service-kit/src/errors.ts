@@ -74,3 +74,25 @@ export const dependencyUnavailable = (dependency: string, cause?: unknown): AppE
 /** Gives a 503 the code `NOTHING_DONE`. See `notApplied`, which takes whatever was thrown. */
 export const asNothingDone = ({ message, headers, cause }: AppError): AppError =>
   new AppError({ status: 503, code: 'NOTHING_DONE', message, cause, ...(headers && { headers }) });
+
+const codeByStatus: Readonly<Record<number, readonly [code: string, message: string]>> = {
+  400: ['BAD_REQUEST', 'Bad request'],
+  404: ['NOT_FOUND', 'Not found'],
+  405: ['METHOD_NOT_ALLOWED', 'Method not allowed'],
+  408: ['REQUEST_TIMEOUT', 'Request timeout'],
+  413: ['PAYLOAD_TOO_LARGE', 'Request body is too large'],
+  414: ['URI_TOO_LONG', 'URI is too long'],
+  415: ['UNSUPPORTED_MEDIA_TYPE', 'Unsupported media type: send application/json'],
+  417: ['EXPECTATION_FAILED', 'Expectation failed'],
+  431: ['HEADERS_TOO_LARGE', 'Request header fields are too large'],
+};
+
+/** Creates the public error for an HTTP status that the framework or the parser chose. */
+export function toStatusError(status: number, headers?: Readonly<Record<string, string>>): AppError {
+  const [code, message] = codeByStatus[status] ?? ['BAD_REQUEST', 'Bad request'];
+  return new AppError({ status, code, message, ...(headers && { headers }) });
+}
+
+/** Creates the 400 for a body that is not JSON. */
+export const invalidJson = (): AppError =>
+  new AppError({ status: 400, code: 'INVALID_JSON', message: 'Request body is not valid JSON' });

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import createRouter from 'find-my-way';
-import type { AppError } from '../errors.js';
-import { toStatusError } from './translate-error.js';
+import { type AppError, toStatusError } from '../errors.js';
 
 interface KnownPath {
   /** The path of the route, with its parameters. */

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ErrorFormat } from '../error-format.js';
 import { getRequestId } from './request-id.js';
 import type { RequestsInProgress } from './requests-in-progress.js';
-import { toStatusError } from './translate-error.js';
+import { toStatusError } from '../errors.js';
 
 function renderStatus(format: ErrorFormat, status: number) {
   const { code, message } = toStatusError(status);

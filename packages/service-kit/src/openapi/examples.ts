@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from './json.js';
 import { examplesByName } from './example-values.js';
 
-const examplesByFormat: Readonly<Record<string, Json>> = {
+const examplesByFormat: Readonly<Record<string, string>> = {
   'date-time': '2026-11-30T08:00:00.000Z',
   date: '2026-11-30',
   email: 'ada@example.com',
@@ -22,7 +22,7 @@ function createNumber({ minimum, maximum }: JsonObject, named: Json | undefined)
 function createText(schema: JsonObject, named: Json | undefined): string {
   const { format, minLength, maxLength } = schema;
   const byFormat = typeof format === 'string' ? examplesByFormat[format] : undefined;
-  const text = String(byFormat ?? (typeof named === 'string' ? named : 'text'));
+  const text = byFormat ?? (typeof named === 'string' ? named : 'text');
   const padded = typeof minLength === 'number' ? text.padEnd(minLength, 'x') : text;
   return typeof maxLength === 'number' ? padded.slice(0, maxLength) : padded;
 }

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorFormat, PublicError } from '../error-format.js';
-import { bodyErrors, internalError, readErrors, withoutErrors } from '../http/error-responses.js';
+import { bodyErrors, internalError, readErrors, withoutErrors } from './error-responses.js';
 import { createExample } from './examples.js';
 import { isObject, type Json, type JsonObject, toJson } from './json.js';
 import { nameSchemas } from './named-schemas.js';

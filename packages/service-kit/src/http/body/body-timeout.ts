@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { toStatusError } from '../translate-error.js';
+import { toStatusError } from '../../errors.js';
 
 export interface BodyTimeouts {
   /** The longest pause in a body, in ms. */

@@ -5,8 +5,7 @@ import { getCaller } from '../../base/caller/actor.js';
 import type { Connections } from './connections.js';
 import { OwnConnection } from './schemas.js';
 import { inAnySession } from '../../base/confirmation.js';
-import { noAdministratorLeft, providerIsRequired } from './errors.js';
-import { noConnection } from '../provider/errors.js';
+import { noAdministratorLeft, notLinked, providerIsRequired } from './errors.js';
 
 /** For administrators, with a session. */
 export function memberConnectionRoutes(app: App, connections: Connections): void {
@@ -24,7 +23,7 @@ export function memberConnectionRoutes(app: App, connections: Connections): void
         params: IdPath,
         response: {
           200: Message,
-          ...errorResponses(400, 401, 403, 404, 409, noAdministratorLeft(), noConnection()),
+          ...errorResponses(400, 401, 403, 404, 409, noAdministratorLeft(), notLinked()),
         },
       },
     },
@@ -65,7 +64,7 @@ export function ownConnectionRoutes(app: App, connections: Connections): void {
         summary: 'Disconnect the own account; the other sessions that the provider opened end',
         description:
           'The account stays, and signs in with a password or a code. Where the organisation requires the provider, it cannot be disconnected.',
-        response: { 200: Message, ...errorResponses(401, 403, 409, providerIsRequired(), noConnection()) },
+        response: { 200: Message, ...errorResponses(401, 403, 409, providerIsRequired(), notLinked()) },
       },
     },
     async (request) => {

@@ -1,4 +1,4 @@
-import { type Clock, conflict } from '@platform/service-kit';
+import type { Clock } from '@platform/service-kit';
 import type { Prisma, Transaction } from '../../prisma.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/record.sql.js';
@@ -11,7 +11,7 @@ import {
 import { lockFactors } from '../second-factor/queries.js';
 import { changeAsAdministrator } from '../../members/organisation/administration.js';
 import { userNotFound } from '../../members/members/errors.js';
-import { noAdministratorLeft, providerIsRequired } from './errors.js';
+import { noAdministratorLeft, notLinked, providerIsRequired } from './errors.js';
 import { notifyMember } from './notices.js';
 import { endSessions } from '../sessions/queries.js';
 import { deleteProviderSignIns, findLink } from './queries.js';
@@ -37,8 +37,7 @@ export function createConnections(deps: {
     const { orgId, client } = caller;
     const at = new Date(clock());
     if (!(await lockFactors(tx, { orgId, userId }))) throw userNotFound();
-    if (!(await findLink(tx, { orgId, userId })))
-      throw conflict('NOT_LINKED', 'The account is not connected with an identity at the provider');
+    if (!(await findLink(tx, { orgId, userId }))) throw notLinked();
     const sessionsEnded = String(
       await endSessions(tx, userId, at, { ...(keptId !== undefined && { keptId }), isOfProvider: true }),
     );

@@ -59,3 +59,5 @@ export const noAdministratorLeft = (): AppError =>
     'NO_ADMINISTRATOR_LEFT',
     'No administrator could sign in any more: one has to sign in with the provider first, or have an address outside the verified domains',
   );
+export const notLinked = (): AppError =>
+  conflict('NOT_LINKED', 'The account is not connected with an identity at the provider');

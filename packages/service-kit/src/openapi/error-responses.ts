@@ -1,8 +1,14 @@
 import type { FastifySchema } from 'fastify';
 import type { TSchema } from 'typebox';
 import { type ErrorFormat, type PublicError, standardErrors } from '../error-format.js';
-import { AppError, dependencyUnavailable, tooManyRequests, validationError } from '../errors.js';
-import { invalidJson, toStatusError } from './translate-error.js';
+import {
+  AppError,
+  dependencyUnavailable,
+  invalidJson,
+  tooManyRequests,
+  toStatusError,
+  validationError,
+} from '../errors.js';
 
 /** The keyword of a response's schema, and of a route's, for the errors that the document lists. */
 const KEYWORD = 'x-errors';
