@@ -70,7 +70,7 @@ export {
   tooManyRequests,
   validationError,
 } from './errors.js';
-export { addErrors, createErrorResponses, errorResponses } from './openapi/error-responses.js';
+export { addErrors, createErrorResponses, errorResponses, withErrors } from './openapi/error-responses.js';
 export type { Health, ReadinessCheck } from './http/health.js';
 export { IdPath, Message } from './http/schemas.js';
 export { findValueFault } from './http/body/json-body.js';

@@ -76,6 +76,7 @@ function compile(packagePaths: Readonly<Record<string, readonly string[]>>): str
     noEmit: true,
     // A sample may fall off the end of a function; everything else is as strict as the sources.
     noImplicitReturns: false,
+    declaration: false,
     types: ['node', 'jest'],
     typeRoots: [join(root, 'node_modules/@types')],
     paths: {

@@ -53,6 +53,12 @@ export function withoutErrors<S extends object>(schema: S): Omit<S, typeof KEYWO
   return rest;
 }
 
+/** Declares which errors a response of its own form may be. */
+export const withErrors = <S extends TSchema>(schema: S, errors: readonly AppError[]): S => ({
+  ...schema,
+  [KEYWORD]: errors.map(toPublicError),
+});
+
 /** Declares errors of a route that its own responses do not: what its guards refuse. */
 export function addErrors(schema: FastifySchema, errors: readonly AppError[]): void {
   Object.assign(schema, { [KEYWORD]: [...readErrors(schema), ...errors.map(toPublicError)] });

@@ -137,12 +137,15 @@ function publishResponses(operation: JsonObject, method: string, schema: Json, l
   ]);
   const published = [...statuses].toSorted().map((status) => {
     const response = responses.find(([declared]) => declared === status)?.[1];
-    const own = errors.filter((error) => String(error.status) === status);
+    // Errors in another form than the usual one are those that this response declares.
+    const ownSchema = getSchema(response);
+    const hasOwnForm = ownSchema !== undefined && ownSchema['title'] !== (schema as JsonObject)['title'];
+    const own = hasOwnForm ? readErrors(ownSchema) : errors.filter((error) => String(error.status) === status);
     return [
       status,
       isSuccess(status)
         ? publishSuccess(status, response as JsonObject)
-        : publishErrors(status, own, withoutErrors(getSchema(response) ?? (schema as JsonObject)), list),
+        : publishErrors(status, own, withoutErrors(ownSchema ?? (schema as JsonObject)) as Json, list),
     ] as const;
   });
   return {

@@ -1,4 +1,4 @@
-import { type App, errorResponses, Message } from '@platform/service-kit';
+import { type App, errorResponses, Message, withErrors } from '@platform/service-kit';
 import { getClient } from '../../base/caller/client.js';
 import { LoginRefused, LoginResponse } from '../sessions/schemas.js';
 import { missingFactors, sendOutcome } from '../sessions/send-outcome.js';
@@ -93,8 +93,8 @@ export function accountLinkRoutes(app: App, service: AccountFlows): void {
         body: AcceptInvitationBody,
         response: {
           200: LoginResponse,
-          401: LoginRefused,
-          ...errorResponses(400, 429, linkInvalid(), ...missingFactors),
+          401: withErrors(LoginRefused, missingFactors),
+          ...errorResponses(400, 429, linkInvalid()),
         },
       },
     },

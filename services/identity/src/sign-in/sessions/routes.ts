@@ -1,5 +1,5 @@
 import { requireSession } from '@platform/auth';
-import { type App, errorResponses } from '@platform/service-kit';
+import { type App, errorResponses, withErrors } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { getCaller } from '../../base/caller/actor.js';
 import { getClient } from '../../base/caller/client.js';
@@ -24,8 +24,8 @@ export function loginRoutes(app: App, service: SessionService): void {
         body: LoginBody,
         response: {
           200: LoginResponse,
-          401: LoginRefused,
-          ...errorResponses(400, 429, wrongCredentials(), providerRequired(), ...missingFactors),
+          401: withErrors(LoginRefused, [wrongCredentials(), providerRequired(), ...missingFactors]),
+          ...errorResponses(400, 429),
         },
       },
     },
