@@ -16,7 +16,6 @@ import { connectorRoutes } from './api/connectors/routes.js';
 import { endpointRoutes } from './api/endpoints/routes.js';
 import { createEndpointService } from './api/endpoints/service.js';
 import { crawlErrors } from './api/error-format.js';
-import { errorResponses } from './api/responses.js';
 import { hookRoutes } from './api/hooks/routes.js';
 import { ringRoutes } from './api/hooks/ring.routes.js';
 import { createHookService } from './api/hooks/service.js';
@@ -197,7 +196,7 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
     identity,
     messages: crawlAuthErrors,
   });
-  registerIdempotency(app, { ...deps, ...resources, box, errorResponses, getCaller: getAccount });
+  registerIdempotency(app, { ...deps, ...resources, box, getCaller: getAccount });
   await registerApi(app, deps, {
     queues,
     box,

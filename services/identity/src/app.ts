@@ -6,7 +6,6 @@ import {
   assertWritable,
   createApp,
   createSecretBox,
-  errorResponses,
   reportMissingKeys,
   notFound,
   registerIdempotency,
@@ -167,7 +166,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     recordRefusal: recorder.recordRefusal,
   });
   guardDangerousRoutes(app, common);
-  registerIdempotency(app, { ...common, errorResponses, getCaller: getAccount });
+  registerIdempotency(app, { ...common, getCaller: getAccount });
 
   const outbox = registerAccounts(app, { ...common, keys, resolveTxt, passwords });
   signingKeyRoutes(app, keys);

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type pg from 'pg';
-import type { TSchema } from 'typebox';
 import { type Clock, HOUR_MS } from '../clock.js';
 import {
   claimIdempotencyKey,
@@ -14,6 +13,7 @@ import {
 import type { SecretBox } from '../data/secret-box.js';
 import { createPeriodicTask } from '../concurrency/periodic-task.js';
 import { AppError, validationError } from '../errors.js';
+import { addErrors } from '../openapi/error-responses.js';
 import type { Shutdown } from '../shutdown.js';
 import type { Logger } from '../telemetry/logging.js';
 import type { App } from './app.js';
@@ -68,8 +68,6 @@ export interface IdempotencyOptions {
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn'>;
   readonly shutdown: Shutdown;
-  /** Describes errors in the format of the service. */
-  readonly errorResponses: (...statuses: number[]) => Record<number, TSchema>;
   /**
    * Returns whose keys they are. They belong to the credential, since another one of the same account may be allowed less than
    * the first response gives.
@@ -93,7 +91,7 @@ const toContext = ({ orgId, credentialId, keyHash }: IdempotencyKey): string =>
  * who may still make the request.
  */
 export function registerIdempotency(app: App, options: IdempotencyOptions): void {
-  const { pool, box, clock, log, shutdown, errorResponses, getCaller } = options;
+  const { pool, box, clock, log, shutdown, getCaller } = options;
   const claimed = new WeakMap<FastifyRequest, IdempotencyKey>();
 
   /** Opens the response. Within its hour it is not encrypted anew, so with its key it is lost. */
@@ -164,7 +162,7 @@ export function registerIdempotency(app: App, options: IdempotencyOptions): void
     if (route.config?.isIdempotent !== true) return;
     if (route.schema) {
       route.schema.headers = headers;
-      route.schema.response = { ...errorResponses(409, 422), ...(route.schema.response as object) };
+      addErrors(route.schema, [keyInUse(), keyReused()]);
     }
     route.preHandler = [...[route.preHandler ?? []].flat(), claim];
     route.onSend = [...[route.onSend ?? []].flat(), settle];

@@ -140,7 +140,9 @@ function publishResponses(operation: JsonObject, method: string, schema: Json, l
     // Errors in another form than the usual one are those that this response declares.
     const ownSchema = getSchema(response);
     const hasOwnForm = ownSchema !== undefined && ownSchema['title'] !== (schema as JsonObject)['title'];
-    const own = hasOwnForm ? readErrors(ownSchema) : errors.filter((error) => String(error.status) === status);
+    const own = hasOwnForm
+      ? readErrors(ownSchema)
+      : errors.filter((error) => String(error.status) === status);
     return [
       status,
       isSuccess(status)

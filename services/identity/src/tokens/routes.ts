@@ -87,7 +87,7 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
         tags,
         summary: 'Create a token; its value is shown once',
         description:
-          'Nobody grants what they do not have. A token that creates another one is its parent, and revoking it revokes both. What a token may do never changes afterwards. It is not idempotent: a repeated request creates another token.',
+          'Nobody grants what they do not have. A token that creates another one is its parent, and revoking it revokes both. What a token may do never changes afterwards. Without an `Idempotency-Key`, a repeated request creates another token.',
         body: CreateTokenBody,
         response: {
           201: CreatedToken,

@@ -30,7 +30,7 @@ function changeRoutes(app: App, service: EndpointService): void {
         tags,
         summary: 'Register an endpoint that crawls; its secret is shown once',
         description:
-          'The URL is not called until it is tested or a run starts. Requests are signed (Standard Webhooks) with the secret, which is shown this once. A repeated request registers another endpoint.',
+          'The URL is not called until it is tested or a run starts. Requests are signed (Standard Webhooks) with the secret, which is shown this once. Without an `Idempotency-Key`, a repeated request registers another endpoint.',
         body: EndpointBody,
         response: {
           201: successResponse(EndpointWithSecret),

@@ -51,7 +51,7 @@ function applicationRoutes(app: App, service: ApplicationService): void {
         tags,
         summary: 'Register an application; its secret is shown once',
         description:
-          'With `client_credentials` it acts as a service account of its own. Scopes have no default. A repeated request registers another application.',
+          'With `client_credentials` it acts as a service account of its own. Scopes have no default. Without an `Idempotency-Key`, a repeated request registers another application.',
         body: CreateApplicationBody,
         response: { 201: CreatedApplication, ...errorResponses(400, 401, 403) },
       },

@@ -59,7 +59,7 @@ function accountRoutes(app: App, ctx: TokenContext): void {
         tags,
         summary: 'Create a service account, which owns tokens and is not a person',
         description:
-          'The account has no session and no password; `createServiceAccountToken` gives it a credential. A repeated request creates another account.',
+          'The account has no session and no password; `createServiceAccountToken` gives it a credential. Without an `Idempotency-Key`, a repeated request creates another account.',
         body: CreateAccountBody,
         response: { 201: AccountAnswer, ...errorResponses(400, 401, 403) },
       },
@@ -184,7 +184,7 @@ function accountTokenRoutes(app: App, ctx: TokenContext): void {
         tags,
         summary: 'Create a token that acts as a service account; its value is shown once',
         description:
-          'The token acts as the account until it expires, is revoked, or the account is removed. Its scopes, expiry, addresses and bounds never change afterwards. A repeated request creates another token.',
+          'The token acts as the account until it expires, is revoked, or the account is removed. Its scopes, expiry, addresses and bounds never change afterwards. Without an `Idempotency-Key`, a repeated request creates another token.',
         params: AccountPath,
         body: CreateAccountTokenBody,
         response: {
