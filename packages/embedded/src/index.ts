@@ -9,6 +9,7 @@ export { EmbeddedServerError, PortTakenError } from './errors.js';
 export { readCacheDir } from './environment.js';
 export { findProgram } from './find-program.js';
 export { findFreePort } from './free-port.js';
+export { ensureKafkaJars } from './kafka/distribution.js';
 export { type EmbeddedKafka, type EmbeddedKafkaOptions, startEmbeddedKafka } from './kafka/kafka.js';
 export { startEmbeddedPostgres, type EmbeddedPostgres, type EmbeddedPostgresOptions } from './postgres.js';
 export { inspectProcess, listChildren, listDescendants, sendSignal } from './processes.js';

@@ -40,7 +40,7 @@ const factHeaders = {
     ...cloudEventHeaders,
     ce_id: { type: 'string', format: 'uuid' },
     ce_type: { type: 'string' },
-    'content-type': { type: 'string', const: 'application/cloudevents+json; charset=UTF-8' },
+    'content-type': { type: 'string', const: 'application/json' },
   },
 };
 
@@ -72,7 +72,8 @@ function buildAsyncApi(): object {
       version: '1.0.0',
       description:
         'Sync events are published when a crawl has completed, facts when anything else happens that others may want to know. ' +
-        'Delivery is at least once: drop an id that was handled. Events of one key are in order.',
+        'Delivery is at least once: drop an id that was handled. Events of one key are in order. ' +
+        'Messages have the binary mode of the CloudEvents 1.0 Kafka binding: headers `ce_…` are the attributes, the value is the data.',
     },
     defaultContentType: 'application/json',
     channels: {
@@ -107,19 +108,20 @@ const toOperation = (channel: string, types: readonly string[]) => ({
 function describeMessage(
   type: string,
   given: {
-    readonly contentType: string;
     readonly headers: object;
+    /** The schema of the value. */
+    readonly schema: object;
     readonly key: string;
     readonly sample: ReturnType<typeof toKafkaMessage>;
   },
 ): object {
-  const { contentType, headers, key: description, sample } = given;
-  const { $id: _file, ...schema } = contracts[type] as { $id?: string; description?: string };
+  const { headers, schema, key: description, sample } = given;
+  const { description: summary } = contracts[type] as { description?: string };
   return {
     name: type,
     title: type,
-    summary: schema.description,
-    contentType,
+    summary,
+    contentType: 'application/json',
     headers,
     payload: { schemaFormat: 'application/schema+json;version=draft-07', schema },
     bindings: {
@@ -129,18 +131,26 @@ function describeMessage(
   };
 }
 
+function omitId({ $id: _file, ...schema }: object & { readonly $id?: string }): object {
+  return schema;
+}
+
 const describeSyncEvent = (type: SyncEventType): object =>
   describeMessage(type, {
-    contentType: 'application/json',
     headers: syncHeaders,
+    schema: omitId(syncEventContracts[type]),
     key: '{orgId}:{connector}, and :{connectorInstance} if the payload has it',
     sample: sampleMessage(type),
   });
 
 const describeFact = (type: FactType): object =>
   describeMessage(type, {
-    contentType: 'application/cloudevents+json',
-    headers: factHeaders,
+    headers: {
+      ...factHeaders,
+      properties: { ...factHeaders.properties, ce_type: { type: 'string', const: type } },
+    },
+    // The message has the other fields of the contract as headers.
+    schema: factContracts[type].properties.data,
     key: '{orgId}',
     sample: toFactMessage(JSON.stringify(factExamples[type])),
   });

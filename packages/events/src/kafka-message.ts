@@ -18,7 +18,7 @@ export const toInstanceEventKey = (orgId: string, connector: string, instance = 
 
 /**
  * Builds the message of an event. Its value is the event's JSON. Consumers can route by the headers without parsing it;
- * those with `ce_` follow the binary mode of the CloudEvents 1.0 Kafka protocol binding.
+ * those with `ce_` follow the binary mode of the CloudEvents 1.0 Kafka protocol binding, whose data the whole event is.
  */
 export const toKafkaMessage = (event: SyncEvent): KafkaMessage => toSyncMessage(JSON.stringify(event));
 
@@ -45,21 +45,21 @@ export function toSyncMessage(value: string, traceparent?: string): KafkaMessage
 }
 
 /**
- * Builds the message of a fact from its JSON, in the structured mode of the CloudEvents 1.0 Kafka protocol binding: the value
- * is the fact. The headers repeat its attributes, so that consumers can route without parsing it.
+ * Builds the message of a fact from its JSON, in the binary mode of the CloudEvents 1.0 Kafka protocol binding: the value is its
+ * `data`, and the headers are its attributes. A library that sees any header `ce_…` reads a message in this mode.
  */
 export function toFactMessage(value: string, traceparent?: string): KafkaMessage {
-  const { specversion, id, source, type, time } = JSON.parse(value) as FactEvent;
+  const { specversion, id, source, type, time, datacontenttype, data } = JSON.parse(value) as FactEvent;
   return {
     key: source.slice(source.lastIndexOf('/') + 1),
-    value,
+    value: JSON.stringify(data),
     headers: {
       ce_specversion: specversion,
       ce_id: id,
       ce_type: type,
       ce_source: source,
       ce_time: time,
-      'content-type': 'application/cloudevents+json; charset=UTF-8',
+      'content-type': datacontenttype,
       ...(traceparent !== undefined && { traceparent }),
     },
   };

@@ -29,6 +29,7 @@ export {
   type OwnRedis,
   type TestIdentity,
   type TestPlatform,
+  findKafkaJars,
   startOwnKafka,
   startOwnRedis,
   testIdentity,
@@ -37,7 +38,7 @@ export {
   testRedis,
 } from './lazy/test-servers.js';
 export { createProofKey, type ProofKey } from './proof-key.js';
-export { ensurePythonMcp } from './python-mcp.js';
+export { ensurePythonKafka, ensurePythonMcp } from './python-packages.js';
 export { firstCopiesByKey, type ReadMessage, readTopic, type TopicReader } from './read-topic.js';
 export { assertDeclared, describeWith } from './requirements/describe-with.js';
 export { readMissing, writeMissing } from './requirements/environment.js';

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
+  ensureKafkaJars,
+  readCacheDir,
   type EmbeddedKafka,
   type EmbeddedKafkaOptions,
   type EmbeddedRedis,
@@ -34,6 +36,9 @@ export async function startOwnKafka(
   const dataDir = await makeTemporaryDir('platform-own-kafka-');
   return startEmbeddedKafka({ ...options, dataDir, isTemporary: true });
 }
+
+/** Returns the folder with Kafka's jars, for clients in Java. They are fetched the first time. */
+export const findKafkaJars = (): Promise<string> => ensureKafkaJars(readCacheDir());
 
 /**
  * Starts a Redis that one test may break; `close()` it. It writes an append-only file, as in production. With `sentinelOf`, it is

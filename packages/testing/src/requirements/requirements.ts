@@ -2,7 +2,7 @@ import { findProgram, findRedisServer } from '@platform/embedded';
 import { isDockerAnswering } from '../docker-engine.js';
 import { findChromium } from '../find-chromium.js';
 import { ensureInspector } from '../inspector.js';
-import { ensurePythonMcp } from '../python-mcp.js';
+import { ensurePythonKafka, ensurePythonMcp } from '../python-packages.js';
 import { type LazyService, readGiven } from '../environment.js';
 
 /**
@@ -21,6 +21,7 @@ export const REQUIREMENTS = [
   'openapi-tools',
   'python',
   'go',
+  'python-kafka',
   'python-mcp',
   'airbyte-sources',
   'inspector',
@@ -31,16 +32,17 @@ export type Requirement = (typeof REQUIREMENTS)[number];
 /** Maps each requirement that this machine doesn't meet to the reason and the remedy, in one clause without a full stop. */
 export type Missing = Readonly<Partial<Record<Requirement, string>>>;
 
-/** Looks for everything that tests may need; Python's MCP package and the Inspector are fetched if need be, nothing is started. */
+/** Looks for everything that tests may need; packages of Python and the Inspector are fetched if need be, nothing is started. */
 export async function findMissing(): Promise<Missing> {
   const toReason = (needed: Promise<unknown>): Promise<string | undefined> =>
     needed.then(
       () => undefined,
       (error: Error) => error.message,
     );
-  const [hasDocker, redis, pythonMcp, inspector] = await Promise.all([
+  const [hasDocker, redis, pythonKafka, pythonMcp, inspector] = await Promise.all([
     isDockerAnswering(),
     toReason(findRedisServer()),
+    toReason(ensurePythonKafka()),
     toReason(ensurePythonMcp()),
     toReason(ensureInspector()),
   ]);
@@ -65,6 +67,7 @@ export async function findMissing(): Promise<Missing> {
     ),
     python: lacking(['python3'], 'install Python 3.9'),
     go: lacking(['go'], 'install Go 1.24'),
+    'python-kafka': pythonKafka,
     'python-mcp': pythonMcp,
     'airbyte-sources': lacking(
       ['faker', 'file', 'github', 'gitlab', 'jira', 'confluence', 'slack', 'notion', 'zendesk-support'].map(
