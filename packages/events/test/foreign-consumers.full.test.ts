@@ -39,8 +39,8 @@ async function publish(brokers: string[]) {
   return { topic, wanted };
 }
 
-/** Runs a consumer until it has printed as many lines as are wanted. */
-async function consume(command: readonly string[]): Promise<void> {
+/** Runs a consumer until it has printed as many lines as are wanted. @returns what it has read, and what it should have. */
+async function consume(command: readonly string[]) {
   const { brokers } = await testKafka();
   const { topic, wanted } = await publish(brokers);
   const [program = '', ...args] = command;
@@ -56,7 +56,7 @@ async function consume(command: readonly string[]): Promise<void> {
       const [id, type, source, ...data] = line.split(' ');
       return [id, type, source, JSON.parse(data.join(' ')) as unknown];
     });
-    expect(read).toEqual(wanted);
+    return { read, wanted };
   } finally {
     child.kill('SIGKILL');
   }
@@ -68,7 +68,8 @@ describeWith('kafka', 'consumers of others', () => {
       ['confluent-kafka with the SDK of CloudEvents', 'from confluent_kafka'],
       ['kafka-python', 'from kafka import'],
     ])('EVT-37 %s reads each fact, and sync events, whole', async (_client, mark) => {
-      await consume([await ensurePythonKafka(), '-c', getProgram(mark)]);
+      const { read, wanted } = await consume([await ensurePythonKafka(), '-c', getProgram(mark)]);
+      expect(read).toEqual(wanted);
     });
   });
 
@@ -79,7 +80,8 @@ describeWith('kafka', 'consumers of others', () => {
         const path = ['-cp', join(await findKafkaJars(), '*')];
         await writeFile(join(folder, 'Facts.java'), getProgram('class Facts'));
         await promisify(execFile)('javac', [...path, 'Facts.java'], { cwd: folder });
-        await consume(['java', '-cp', `${path[1]}:${folder}`, 'Facts']);
+        const { read, wanted } = await consume(['java', '-cp', `${path[1]}:${folder}`, 'Facts']);
+        expect(read).toEqual(wanted);
       } finally {
         await rm(folder, { recursive: true, force: true });
       }

@@ -3,6 +3,7 @@ import { waitFor } from '@platform/testing';
 import { relayUntilStopped } from '../src/relay/loop.js';
 import type { Publisher } from '../src/relay/publisher.js';
 import type { PendingEvent } from '../src/relay/queries.js';
+import { createOutageLog } from '../src/relay/outage-log.js';
 import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-database.js';
 import { createRecordingLog } from './support/recording-log.js';
 
@@ -27,6 +28,8 @@ let ending: AbortController;
 let running: Promise<void>;
 
 const publisher: Publisher = {
+  partitionCount: 1,
+  isTopicChanged: () => Promise.resolve(false),
   toPartition,
   async publish(batches) {
     publishes += 1;
@@ -69,6 +72,8 @@ function start(): void {
     failed: () => undefined,
     publisher,
     held,
+    outages: createOutageLog(),
+    topicCheckMs: undefined,
     wakeSignal: {
       wake: () => undefined,
       sleep: (ms) => new Promise((done) => setTimeout(done, Math.min(ms, 50))),

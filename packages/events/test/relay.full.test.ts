@@ -229,6 +229,22 @@ describeWith('kafka', 'relay', () => {
     expect(new Set(partitions)).toEqual(new Set([toPartition(key, 8)]));
   });
 
+  test('EVT-39 uses partitions that are added, without a fault and without a restart, and warns of nothing', async () => {
+    start({ partitions: 1, topicCheckMs: 100 });
+    await database.add('small');
+    await allPublished();
+    await addPartitions(brokers, topic, 8);
+    const isNoticed = () => log.lines.some(({ detail }) => detail['partitionCount'] === 8);
+    await waitFor(isNoticed, { what: 'the partitions' });
+    const orgs = ['a', 'b', 'c', 'd', 'e'];
+    for (const org of orgs) await database.add(org);
+    await allPublished();
+    const { messages } = await read(1 + orgs.length);
+    const later = messages.filter(({ key }) => !key.startsWith('small'));
+    expect(later.map(({ partition }) => partition)).toEqual(later.map(({ key }) => toPartition(key, 8)));
+    expect(log.lines.filter(({ level }) => level !== 'info')).toEqual([]);
+  });
+
   test('creates a deleted topic again, and publishes all unacknowledged events to it', async () => {
     start();
     await database.addMany(100, 10);

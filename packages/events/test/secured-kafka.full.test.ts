@@ -69,7 +69,7 @@ describeWith('own-kafka', 'a Kafka with TLS and accounts', () => {
     const { warning } = relayTo({ ...options('scram-sha-512'), ssl: true });
     const { message, detail } = await warning();
     expect([message, String(detail.err)]).toEqual([
-      'events wait: Kafka is not available',
+      'events wait: Kafka cannot be reached with TLS: check KAFKA_TLS, the port of the listener, and NODE_EXTRA_CA_CERTS',
       expect.stringMatching(/certificate/),
     ]);
     expect(await database.countPending()).toBe(1);

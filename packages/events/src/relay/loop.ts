@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import type { RelayMetrics } from './metrics.js';
+import type { OutageLog } from './outage-log.js';
 import type { Publisher } from './publisher.js';
 import { markPublished, type PendingEvent, readPending, readPendingKeys } from './queries.js';
 import type { WakeSignal } from './wake-signal.js';
@@ -15,6 +16,8 @@ interface LoopDependencies {
   readonly failed: () => Error | undefined;
   readonly publisher: Publisher;
   readonly held: HeldPartitions;
+  readonly outages: OutageLog;
+  readonly topicCheckMs: number | undefined;
   readonly wakeSignal: WakeSignal;
   readonly metrics: RelayMetrics | undefined;
   readonly log: Pick<Logger, 'info' | 'warn'>;
@@ -39,8 +42,10 @@ const IDLE_MS = 500;
 /** The longest pause between two attempts to send what is held. */
 const LONGEST_RETRY_MS = 2_000;
 
+const TOPIC_CHECK_MS = 5 * 60_000;
+
 /**
- * Does the leader's work until it is stopped or something fails.
+ * Does the leader's work until it is stopped, the topic has another number of partitions, or something fails.
  *
  * Windows of pending events are read forward by position. Whatever is pending up to the cursor belongs to a held partition,
  * and comes after its next event or is that event. The next events of all held partitions are retried together, between two
@@ -54,6 +59,8 @@ export async function relayUntilStopped(deps: LoopDependencies): Promise<void> {
   let cursor = 0n;
   let failures = 0;
   let retryAt = Infinity;
+  const { topicCheckMs = TOPIC_CHECK_MS } = deps;
+  let checkTopicAt = performance.now() + topicCheckMs;
   /** After an attempt that took long, the pause is the longest at once: the others have waited for it. */
   function planRetry(startedAt: number): void {
     const now = performance.now();
@@ -64,6 +71,10 @@ export async function relayUntilStopped(deps: LoopDependencies): Promise<void> {
   while (!deps.signal.aborted) {
     const fault = deps.failed();
     if (fault) throw fault;
+    if (performance.now() >= checkTopicAt) {
+      if (await publisher.isTopicChanged()) return;
+      checkTopicAt = performance.now() + topicCheckMs;
+    }
     const startedAt = performance.now();
     if (startedAt >= retryAt) {
       const accepted = await retryHeld(deps);
@@ -92,11 +103,12 @@ export async function relayUntilStopped(deps: LoopDependencies): Promise<void> {
 
 /** Retries the next events of the held partitions. @returns the accepted events, whose partitions are no longer held. */
 async function retryHeld(deps: LoopDependencies): Promise<readonly PendingEvent[]> {
-  const { held, publisher, log } = deps;
+  const { held, outages, publisher, log } = deps;
   const accepted = await publishEvents(deps, [...held.values()]);
   for (const event of accepted) {
     const partition = publisher.toPartition(event);
     held.delete(partition);
+    outages.end(`partition ${partition}`);
     log.info({ partition }, 'Kafka accepts the events of a partition again');
   }
   return accepted;
@@ -154,13 +166,13 @@ async function publishEvents(
 }
 
 function hold(
-  { held, metrics, log }: LoopDependencies,
+  { held, outages, metrics, log }: LoopDependencies,
   partition: number,
   next: PendingEvent,
   fault: Error,
 ): void {
   metrics?.failed('partition');
-  if (!held.has(partition))
+  if (outages.isWorthLogging(`partition ${partition}`, fault))
     log.warn(
       { err: fault, partition, eventId: next.event_id },
       'Kafka does not accept the next event of a partition; its events wait',

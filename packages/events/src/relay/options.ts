@@ -10,7 +10,7 @@ export interface RelayedEvents {
   /** The prefix of the names of the relay's metrics. */
   readonly metricPrefix: string;
   /**
-   * @param value - the event's JSON as it is stored; it is sent byte for byte.
+   * @param value - the event's JSON as it is stored.
    * @param traceparent - the W3C Trace Context of an event that belongs to a trace; it becomes one more header.
    */
   readonly toMessage: (value: string, traceparent?: string) => KafkaMessage;
@@ -44,6 +44,10 @@ export interface EventRelayOptions {
   readonly topic?: string;
   /** The partitions of a topic that the relay creates; an existing topic is not changed. Default 12. */
   readonly partitions?: number;
+  /** How often the leader looks whether the topic has more partitions. Default 5 minutes. */
+  readonly topicCheckMs?: number;
+  /** For so long after the start, a Kafka that does not answer may be starting, too, which is no warning. Default 30 seconds. */
+  readonly startGraceMs?: number;
   readonly log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
   /** Receives the relay's metrics. */
   readonly registry?: Registry;

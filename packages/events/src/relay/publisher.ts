@@ -11,23 +11,41 @@ export interface PublishResult {
 }
 
 export interface Publisher {
+  readonly partitionCount: number;
+  /** Whether the topic has another number of partitions by now. False when Kafka does not say: a send will notice why. */
+  isTopicChanged(): Promise<boolean>;
   toPartition(event: Pick<PendingEvent, 'event_key'>): number;
   /** Sends the events of each partition in order. A fault of one partition does not affect the others. */
   publish(batches: ReadonlyMap<number, PendingEvent[]>): Promise<PublishResult>;
   close(): Promise<void>;
 }
 
-const isAccountRefused = (cause: unknown): boolean =>
-  cause instanceof Error && cause.name === 'KafkaJSSASLAuthenticationError';
+const UNAVAILABLE =
+  'Kafka is not available: no broker answers, its listener expects TLS or an account, or the address that it advertises is wrong';
+
+/** @returns what the operator has to look at. kafkajs wraps what happened, some of it several times. */
+function describeFault(error: unknown): string {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const { name, message, type = '' } = cause as Error & { readonly type?: string };
+    if (name === 'KafkaJSSASLAuthenticationError') return 'Kafka refuses the account';
+    if (type.endsWith('AUTHORIZATION_FAILED'))
+      return 'Kafka refuses the account a right: it needs DESCRIBE and WRITE on the topic, and CREATE where it is missing';
+    if (/certificate|SSL|TLS/i.test(message))
+      return 'Kafka cannot be reached with TLS: check KAFKA_TLS, the port of the listener, and NODE_EXTRA_CA_CERTS';
+  }
+  return UNAVAILABLE;
+}
 
 /** No broker answers or accepts the account, or the topic is missing; `cause` says which. */
 export class KafkaAwayError extends Error {
   override readonly name = 'KafkaAwayError';
-  constructor(
-    cause: unknown,
-    message = isAccountRefused(cause) ? 'Kafka refuses the account' : 'Kafka is not available',
-  ) {
+  constructor(cause: unknown, message = describeFault(cause)) {
     super(message, { cause });
+  }
+
+  /** Whether it may only be starting: it has refused nothing. */
+  get isUnavailable(): boolean {
+    return this.message === UNAVAILABLE;
   }
 }
 
@@ -72,6 +90,12 @@ export async function createPublisher(options: PublisherOptions): Promise<Publis
   let isRetired = false;
 
   return {
+    partitionCount,
+    isTopicChanged: () =>
+      ensureTopic(kafka, options).then(
+        (count) => count !== partitionCount,
+        () => false,
+      ),
     toPartition: ({ event_key: key }) =>
       choosePartition({ topic, partitionMetadata, message: { key, value: null } }),
     async publish(batches) {

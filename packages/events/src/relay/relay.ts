@@ -3,6 +3,7 @@ import { createWakeSignal } from './wake-signal.js';
 import { type HeldPartitions, relayUntilStopped } from './loop.js';
 import { registerRelayMetrics } from './metrics.js';
 import { createNotifier } from './notifier.js';
+import { createOutageLog } from './outage-log.js';
 import { type EventRelay, type EventRelayOptions, type RelayState, syncEvents } from './options.js';
 import { createPublisher, KafkaAwayError, type Publisher } from './publisher.js';
 import { FREE_CHANNEL, readDepth, tryLead, yieldLead } from './queries.js';
@@ -15,8 +16,10 @@ import { openSession, type Session } from './session.js';
  *   standby   → relaying  The lock was free, Kafka answers and the topic exists.
  *   standby   → waiting   The database is down; or the lock was free, but Kafka is down: the lock is released, so that
  *                         a replica which can reach Kafka can acquire it.
- *   relaying  → waiting   The database connection is lost, and the lock with it; or Kafka no longer answers, or the topic
- *                         has another number of partitions, and the lock is released.
+ *   relaying  → standby   The topic has another number of partitions: the lock is released, and the next leader assigns keys
+ *                         anew.
+ *   relaying  → waiting   The database connection is lost, and the lock with it; or Kafka no longer answers, and the lock is
+ *                         released.
  *   waiting   → standby   After a pause that doubles from 0.1 to 2 s while faults follow each other.
  *   any       → stopped   stop(): the current batch is finished and marked, then the lock is released.
  *
@@ -34,6 +37,7 @@ import { openSession, type Session } from './session.js';
 
 const DEFAULT_PARTITIONS = 12;
 const STANDBY_MS = 250;
+const START_GRACE_MS = 30_000;
 /** After so long without a fault, the next one is logged again, and the pauses begin with the shortest. */
 const CALM_MS = 30_000;
 
@@ -49,7 +53,10 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
   let ending = new AbortController();
   let session: Session | undefined;
   const held: HeldPartitions = new Map();
+  const outages = createOutageLog();
   let failures = 0;
+  /** Until then a Kafka that does not answer is no outage. */
+  let warnFrom = 0;
   /** The time since which there has been no fault. */
   let healthySince: number | undefined;
 
@@ -70,12 +77,14 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
     let publisher: Publisher | undefined;
     try {
       publisher = await createPublisher({ kafka, events, topic, partitions, log });
-      log.info({ topic }, failures > 0 ? 'events flow again' : 'publishing events');
+      const { partitionCount } = publisher;
+      log.info({ topic, partitionCount }, failures > 0 ? 'events flow again' : 'publishing events');
       state = 'relaying';
+      warnFrom = 0;
       healthySince ??= performance.now();
       const { signal } = ending;
-      const around = { client, failed, publisher, held, wakeSignal: commitSignal };
-      await relayUntilStopped({ ...around, metrics, log, signal });
+      const around = { client, failed, publisher, held, outages, wakeSignal: commitSignal };
+      await relayUntilStopped({ ...around, topicCheckMs: options.topicCheckMs, metrics, log, signal });
     } finally {
       state = 'standby';
       held.clear();
@@ -99,13 +108,21 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
     state = 'waiting';
     const isKafka = error instanceof KafkaAwayError;
     if (!isKafka) await closeSession();
-    if (healthySince !== undefined && performance.now() - healthySince > CALM_MS) failures = 0;
+    if (healthySince !== undefined && performance.now() - healthySince > CALM_MS) {
+      failures = 0;
+      outages.end('relay');
+    }
     healthySince = undefined;
     failures += 1;
     metrics?.failed(isKafka ? 'kafka' : 'database');
     const message = `events wait: ${isKafka ? error.message : 'the database is not available'}`;
     const err = isKafka ? error.cause : error;
-    if (failures === 1) log.warn({ err, topic }, message);
+    const isStarting = isKafka && error.isUnavailable && performance.now() < warnFrom;
+    // What a database answers while it restarts says nothing more.
+    const reason = isKafka ? err : message;
+    if (isStarting && failures === 1) log.info({ topic }, 'Kafka does not answer yet: events wait');
+    else if (!isStarting && outages.isWorthLogging('relay', reason))
+      log.warn({ err, topic, failures }, message);
     else log.debug({ err, topic, failures }, message);
     await lockSignal.sleep(backoffMs(failures));
   }
@@ -129,6 +146,7 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
     start() {
       if (running) return;
       ending = new AbortController();
+      warnFrom = performance.now() + (options.startGraceMs ?? START_GRACE_MS);
       running = run(ending);
     },
     wake() {

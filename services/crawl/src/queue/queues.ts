@@ -1,5 +1,5 @@
 import type { Connector } from '@platform/events';
-import { dependencyUnavailable, type Logger } from '@platform/service-kit';
+import { createPeriodicTask, dependencyUnavailable, type Logger } from '@platform/service-kit';
 import { toQueueName } from '../domain/connectors.js';
 import type { CrawlQueue, QueueBackend } from './backend.js';
 import { createErrorReporter } from './error-reporter.js';
@@ -10,14 +10,8 @@ import { createErrorReporter } from './error-reporter.js';
  */
 const jobOptions = { attempts: 1, removeOnComplete: true, removeOnFail: true } as const;
 
-/** Calls BullMQ; any failure becomes a 503. */
-async function callQueue<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    throw dependencyUnavailable('queue', error);
-  }
-}
+/** How often a queue that has failed is tried, until it takes jobs again. */
+const RETRY_MS = 1_000;
 
 export function openQueues(deps: {
   readonly queueBackend: QueueBackend;
@@ -27,7 +21,37 @@ export function openQueues(deps: {
 }) {
   const { queueBackend, concurrency, log } = deps;
   const queues = new Map<Connector, CrawlQueue>();
-  const reportError = createErrorReporter(log, 'Queue error');
+  const report = createErrorReporter(log, 'Queue error');
+  let failedAt: number | undefined;
+  const recovery = createPeriodicTask({
+    intervalMs: RETRY_MS,
+    async run() {
+      if (failedAt === undefined) return;
+      await queueBackend.probe();
+      log.info({ outageMs: Math.round(performance.now() - failedAt) }, 'The queue takes jobs again');
+      failedAt = undefined;
+    },
+    // What fails is reported where it is called.
+    onError: () => undefined,
+  });
+  recovery.start();
+
+  function reportError(error: Error): void {
+    failedAt ??= performance.now();
+    report(error);
+  }
+
+  /** Calls BullMQ; any failure becomes a 503. */
+  async function callQueue<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      // The callers log what failed for them. That the queue takes no jobs is logged even if nobody needed it.
+      if (failedAt === undefined) reportError(error as Error);
+      throw dependencyUnavailable('queue', error);
+    }
+  }
+
   function getQueue(connector: Connector): CrawlQueue {
     const opened = queues.get(connector);
     if (opened) return opened;
@@ -64,6 +88,7 @@ export function openQueues(deps: {
     /** @throws AppError 503 while the backend takes no writes. */
     probe: (): Promise<unknown> => callQueue(() => queueBackend.probe()),
     async close(): Promise<void> {
+      await recovery.stop();
       await Promise.all([...queues.values()].map((queue) => queue.close()));
     },
   };

@@ -89,7 +89,7 @@ describeWith('own-redis', 'a flush, a hang and an outage of Redis', () => {
     await crawls.expectWhole();
   });
 
-  it('during an outage the API is ready, reads, schedules, stops and accepts a requested run, which waits, and the log stays short', async () => {
+  it('CRAWL-78 during an outage the API is ready, reads, schedules, stops and accepts a requested run, which waits, and the log stays short and says when it is over', async () => {
     const runId = await startHeldRun();
     const [order] = runs.endpoint.held;
     const since = runs.platform.crawl.logged().length;
@@ -110,8 +110,10 @@ describeWith('own-redis', 'a flush, a hang and an outage of Redis', () => {
     const lines = runs.platform.crawl.logged().slice(since).split('\n');
     const ofConnections = lines.filter((line) => /ECONNREFUSED/.test(line) && /"level":"warn"/.test(line));
     expect(ofConnections.length).toBeLessThanOrEqual(4);
+    expect(runs.platform.crawl.logged().slice(since)).not.toContain('takes jobs again');
     await runs.platform.redis?.start();
     expect(await crawls.outcome('mail_1', 'completed')).toMatchObject({ runId: waitingId });
+    await hasLogged(since, 'The queue takes jobs again');
     await crawls.expectWhole();
   });
 
