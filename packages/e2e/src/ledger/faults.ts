@@ -17,10 +17,10 @@ export interface PastFault {
 }
 
 /**
- * Lists every fault once, those of different kinds first: each process is killed, each store is killed and stopped, the
- * SMTP server is stopped.
+ * Lists every fault once, those of different kinds first: each process is killed, each store is killed and stopped, Redis
+ * fails over, the SMTP server is stopped.
  */
-export function planFaults({ processes, stores, smtp }: Rig): readonly Fault[] {
+export function planFaults({ processes, stores, smtp, failOverRedis }: Rig): readonly Fault[] {
   const killProcess = (index: string) =>
     processes
       .filter(({ name }) => name.endsWith(index))
@@ -42,9 +42,13 @@ export function planFaults({ processes, stores, smtp }: Rig): readonly Fault[] {
       await smtp.comeBack();
     },
   };
+  const redisFailsOver = {
+    name: 'Redis failed over',
+    run: async () => void (await failOverRedis()),
+  };
   return [
-    ...interleave(killProcess('1'), [...take('kill'), smtpAway]),
-    ...interleave(killProcess('2'), take('stop')),
+    ...interleave(killProcess('1'), [redisFailsOver, ...take('kill')]),
+    ...interleave(killProcess('2'), [...take('stop'), smtpAway]),
   ];
 }
 

@@ -12,12 +12,12 @@ const HELP = `npm run ledger -- [--minutes 4] [--fault-every 15] [--rate 1] [--n
 
 Runs two replicas of each service and two crawl workers behind the repository's nginx configuration, over a PostgreSQL,
 its own Redis, Kafka and SMTP server, with a workload of every main job. Meanwhile it kills each process,
-stops and kills each store, and stops the SMTP server. At the end it compares the responses that callers
+stops and kills each store, has Redis fail over, and stops the SMTP server. At the end it compares the responses that callers
 received with what is stored, was sent and was published. It exits with 1 unless nothing was lost, doubled, or
 admitted after a revocation.
 
   --minutes      how long the workload runs (4)
-  --fault-every  seconds from one fault to the next; each comes once in 15 of these (15)
+  --fault-every  seconds from one fault to the next; each comes once in 16 of these (15)
   --rate         factor of the workload; 1 is about 20 requests a second (1)
   --no-faults    the workload alone
 

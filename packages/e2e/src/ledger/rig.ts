@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type EmbeddedKafka, findFreePort, startEmbeddedKafka, startEmbeddedRedis } from '@platform/embedded';
-import { startOwnPostgres } from '@platform/testing';
+import { startOwnPostgres, waitFor } from '@platform/testing';
 import pg from 'pg';
 import { runCommand } from '../../test/platform/command.js';
 import { startNginx } from '../../test/platform/nginx.js';
@@ -34,7 +34,7 @@ export type Rig = Awaited<ReturnType<typeof startRig>>;
 
 /**
  * Starts two replicas of each service and two crawl workers behind the repository's nginx template, over a PostgreSQL, a
- * Redis, a Kafka and an SMTP server. A process that dies is started again, as Compose and Kubernetes do.
+ * Redis with a replica and a Sentinel, a Kafka and an SMTP server. A process that dies is started again, as Compose and Kubernetes do.
  */
 export async function startRig() {
   const folder = await mkdtemp(join(tmpdir(), 'platform-ledger-'));
@@ -55,6 +55,15 @@ async function startIn(folder: string, closers: (() => Promise<unknown>)[]) {
   closers.push(() => postgres.close());
   const redis = await startEmbeddedRedis({ dataDir: join(folder, 'redis'), isTemporary: true });
   closers.push(() => redis.close());
+  const replica = await startEmbeddedRedis({ dataDir: join(folder, 'redis-replica'), isTemporary: true });
+  closers.push(() => replica.close());
+  await replica.command(`REPLICAOF 127.0.0.1 ${redis.port}`);
+  const sentinel = await startEmbeddedRedis({
+    dataDir: join(folder, 'sentinel'),
+    isTemporary: true,
+    sentinelOf: redis,
+  });
+  closers.push(() => sentinel.close());
   const kafka = await startEmbeddedKafka({ dataDir: join(folder, 'kafka'), isTemporary: true });
   closers.push(() => kafka.close());
   const smtp = await startSmtpServer(await findFreePort());
@@ -71,7 +80,7 @@ async function startIn(folder: string, closers: (() => Promise<unknown>)[]) {
     gateway: nginx.url,
     internal: nginx.internalUrl,
     databaseUrl: (name) => postgres.url(name),
-    redisUrl: redis.url,
+    sentinel: `127.0.0.1:${sentinel.port}`,
     kafka,
     smtp,
   });
@@ -107,6 +116,11 @@ async function startIn(folder: string, closers: (() => Promise<unknown>)[]) {
     smtp,
     brokers: kafka.brokers,
     stores,
+    /** Makes the replica of Redis the master; the old one stays up as its replica. */
+    failOverRedis: () =>
+      waitFor(async () => (await sentinel.command('SENTINEL FAILOVER main')) === '+OK', {
+        what: 'the failover of Redis',
+      }),
     processes: running,
     /** The processes that ended by themselves rather than by a fault of the plan. */
     deaths: deaths as readonly string[],
@@ -124,13 +138,13 @@ interface Addresses {
   readonly gateway: string;
   readonly internal: string;
   databaseUrl(name: string): string;
-  readonly redisUrl: string;
+  readonly sentinel: string;
   readonly kafka: EmbeddedKafka;
   readonly smtp: SmtpServer;
 }
 
 function getEnvironments(addresses: Addresses): Record<Program, NodeJS.ProcessEnv> {
-  const { gateway, internal, databaseUrl, redisUrl, kafka, smtp } = addresses;
+  const { gateway, internal, databaseUrl, sentinel, kafka, smtp } = addresses;
   const secret = randomBytes(32).toString('hex');
   const keys = `k1:${randomBytes(32).toString('base64')}`;
   const common = (name: Service) => ({
@@ -148,7 +162,8 @@ function getEnvironments(addresses: Addresses): Record<Program, NodeJS.ProcessEn
   });
   const crawl = {
     ...client('crawl'),
-    REDIS_URL: redisUrl,
+    REDIS_URL: 'redis://main/0',
+    REDIS_SENTINELS: sentinel,
     KAFKA_BROKERS: kafka.brokers,
     KAFKA_TOPIC: TOPIC,
     KAFKA_PARTITIONS: '3',
