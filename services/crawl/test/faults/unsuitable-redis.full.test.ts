@@ -19,8 +19,8 @@ describeWith('own-redis', 'a Redis with which the queues cannot work', () => {
     /^platform_crawl_queue_up\{.*\} 1$/m.test(await (await fetch(`${platform.crawl.url}/metrics`)).text());
 
   it.each([
-    ['its version', /redis_version:\d/, 'redis_version:4', /REDIS_URL leads to a server of version 4\./],
-    ['a Cluster', 'redis_mode:standalone', 'redis_mode:cluster   ', /REDIS_URL leads to a Redis Cluster/],
+    ['its version', /redis_version:\d/g, 'redis_version:4', /REDIS_URL leads to a server of version 4\./],
+    ['a Cluster', /redis_mode:standalone/g, 'redis_mode:cluster   ', /REDIS_URL leads to a Redis Cluster/],
   ])('CRAWL-75 ends the start with one line about %s', async (_what, from, to, wanted) => {
     const address = await startAddress(getRedis(), (answer) => answer.replace(from, to));
     try {
