@@ -100,6 +100,15 @@ function chooseBySeed(seed: number): Choose {
   };
 }
 
+/** Lets one actor end before all others begin. */
+const chooseActor =
+  (first: string): Choose =>
+  (ready) =>
+    Math.max(
+      0,
+      ready.findIndex(({ name }) => name === first),
+    );
+
 /** Makes the choices of a failure, and then always the first. */
 function chooseByPath(path: readonly number[]): Choose {
   let step = 0;
@@ -286,6 +295,7 @@ export function createExplorer<Context>({ databaseUrl, connect, disconnect }: Ex
         return report(false);
       }
       for (const path of exploration.known ?? []) await runs.run(toChoose(path));
+      for (const first of Object.keys(exploration.actors)) await runs.run(chooseActor(first));
       const seeds = Math.ceil(readInterleavingSeeds() * (exploration.share ?? 1));
       if ((await runs.estimate()) <= 2 * seeds && (await runs.tryAll(seeds))) return report(true);
       for (let seed = 1; seed <= seeds; seed += 1) await runs.run(chooseBySeed(seed), seed);
