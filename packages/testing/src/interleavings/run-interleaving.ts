@@ -237,6 +237,9 @@ async function settle(observer: pg.Pool, actors: readonly Actor[], signal: Signa
   }
 }
 
+const getOutcomes = (actors: readonly Actor[]): Readonly<Record<string, Outcome>> =>
+  Object.fromEntries(actors.map(({ name, outcome }) => [name, outcome]));
+
 const countEnded = (actors: readonly Actor[]): number =>
   actors.filter(({ outcome }) => outcome !== undefined).length;
 
@@ -259,6 +262,8 @@ export async function runInterleaving(
   const ends = actors.map((actor) => actor.start(async () => runs[actor.name]?.()));
   let failure: Error | undefined;
   let isPruned = false;
+  /** Whether promises were looked at after all answers. */
+  let isComplete = false;
   try {
     await settle(observer, actors, signal);
     for (;;) {
@@ -276,8 +281,16 @@ export async function runInterleaving(
       next?.proceed();
       await settle(observer, actors, signal);
       // Otherwise nothing has been committed, and nobody has been answered.
-      if (changes || countEnded(actors) > ended)
-        await check(Object.fromEntries(actors.map(({ name, outcome }) => [name, outcome])));
+      if (changes || countEnded(actors) > ended) {
+        isComplete = countEnded(actors) === actors.length;
+        await check(getOutcomes(actors));
+      }
+    }
+    if (!isPruned && !isComplete) {
+      // An answer can follow the last statement, and what an actor has woken can still wait for its turn.
+      for (const actor of actors) actor.release();
+      await Promise.all(ends);
+      await check(getOutcomes(actors));
     }
   } catch (error) {
     failure = error instanceof Error ? error : new Error(String(error));
