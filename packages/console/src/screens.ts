@@ -24,6 +24,8 @@ export interface Screen {
   /** Its name among the views of its place; undefined: it is reached from one of them. */
   readonly label?: string;
   readonly isForAdmins?: boolean;
+  /** The guide about it, by its file in docs/connect. */
+  readonly guide?: string;
   load(): Promise<{ readonly Screen: () => ReactNode }>;
 }
 
@@ -51,6 +53,7 @@ export const placeGroups: readonly PlaceGroup[] = [
         screens: [
           {
             path: '/connect',
+            guide: 'mcp-clients',
             label: text.views.connect,
             load: () => import('./screens/connect/connect.tsx'),
           },
@@ -67,6 +70,7 @@ export const placeGroups: readonly PlaceGroup[] = [
         screens: [
           {
             path: '/knowledge',
+            guide: 'documents',
             label: text.views.knowledge,
             load: () => import('./screens/knowledge/knowledge.tsx'),
           },
@@ -77,10 +81,16 @@ export const placeGroups: readonly PlaceGroup[] = [
         label: text.places.tools,
         icon: ServerIcon,
         screens: [
-          { path: '/tools', label: text.views.tools, load: () => import('./screens/tools/tools.tsx') },
+          {
+            path: '/tools',
+            guide: 'mcp-servers',
+            label: text.views.tools,
+            load: () => import('./screens/tools/tools.tsx'),
+          },
           { path: '/tools/$tool', load: () => import('./screens/tools/tool.tsx') },
           {
             path: '/organisation/mcp-servers',
+            guide: 'mcp-servers',
             label: text.views.mcpServers,
             isForAdmins: true,
             load: () => import('./screens/mcp-servers/mcp-servers.tsx'),
@@ -103,12 +113,14 @@ export const placeGroups: readonly PlaceGroup[] = [
         screens: [
           {
             path: '/account/tokens',
+            guide: 'access',
             label: text.views.ownTokens,
             load: () => import('./screens/tokens/tokens.tsx'),
           },
           { path: '/account/tokens/$tokenId', load: () => import('./screens/tokens/token.tsx') },
           {
             path: '/organisation/tokens',
+            guide: 'access',
             label: text.views.allTokens,
             isForAdmins: true,
             load: () => import('./screens/organisation/all-tokens.tsx'),
@@ -124,16 +136,23 @@ export const placeGroups: readonly PlaceGroup[] = [
         label: text.places.apps,
         icon: AppsIcon,
         screens: [
-          { path: '/account/apps', label: text.views.ownApps, load: () => import('./screens/apps/apps.tsx') },
+          {
+            path: '/account/apps',
+            guide: 'oauth',
+            label: text.views.ownApps,
+            load: () => import('./screens/apps/apps.tsx'),
+          },
           { path: '/account/apps/$connectionId', load: () => import('./screens/apps/app.tsx') },
           {
             path: '/organisation/apps',
+            guide: 'oauth',
             label: text.views.allApps,
             isForAdmins: true,
             load: () => import('./screens/apps/all-apps.tsx'),
           },
           {
             path: '/organisation/apps/attempts',
+            guide: 'oauth',
             label: text.views.attempts,
             isForAdmins: true,
             load: () => import('./screens/connect/all-attempts.tsx'),
@@ -151,6 +170,7 @@ export const placeGroups: readonly PlaceGroup[] = [
         screens: [
           {
             path: '/account/services',
+            guide: 'mcp-servers',
             label: text.views.services,
             load: () => import('./screens/services/services.tsx'),
           },
@@ -163,6 +183,7 @@ export const placeGroups: readonly PlaceGroup[] = [
         screens: [
           {
             path: '/organisation/service-accounts',
+            guide: 'access',
             label: text.views.serviceAccounts,
             isForAdmins: true,
             load: () => import('./screens/service-accounts/service-accounts.tsx'),
@@ -180,6 +201,7 @@ export const placeGroups: readonly PlaceGroup[] = [
         screens: [
           {
             path: '/organisation/applications',
+            guide: 'oauth',
             label: text.views.applications,
             isForAdmins: true,
             load: () => import('./screens/applications/applications.tsx'),
@@ -223,6 +245,7 @@ export const placeGroups: readonly PlaceGroup[] = [
         screens: [
           {
             path: '/crawls',
+            guide: 'crawl-workers',
             label: text.views.crawls,
             isForAdmins: true,
             load: () => import('./screens/crawls/crawls.tsx'),
@@ -245,12 +268,14 @@ export const placeGroups: readonly PlaceGroup[] = [
           },
           {
             path: '/crawls/endpoints',
+            guide: 'crawl-endpoints',
             label: text.views.endpoints,
             isForAdmins: true,
             load: () => import('./screens/crawls/endpoints.tsx'),
           },
           {
             path: '/crawls/sync-events',
+            guide: 'events',
             label: text.views.syncEvents,
             isForAdmins: true,
             load: () => import('./screens/crawls/sync-events.tsx'),
@@ -270,6 +295,7 @@ export const placeGroups: readonly PlaceGroup[] = [
           { path: '/mails/$mailId', isForAdmins: true, load: () => import('./screens/mails/mail.tsx') },
           {
             path: '/mails/suppressions',
+            guide: 'bounces',
             label: text.views.suppressions,
             isForAdmins: true,
             load: () => import('./screens/mails/suppressions.tsx'),
@@ -316,6 +342,7 @@ export const placeGroups: readonly PlaceGroup[] = [
           },
           {
             path: '/organisation/groups',
+            guide: 'access',
             label: text.views.groups,
             isForAdmins: true,
             load: () => import('./screens/groups/groups.tsx'),
@@ -374,6 +401,7 @@ export const placeGroups: readonly PlaceGroup[] = [
           },
           {
             path: '/activity/destinations',
+            guide: 'events',
             label: text.views.destinations,
             isForAdmins: true,
             load: () => import('./screens/destinations/destinations.tsx'),

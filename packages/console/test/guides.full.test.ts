@@ -50,6 +50,42 @@ describeWith('chromium', 'the guides', () => {
     expect(broken).toEqual([]);
   });
 
+  test('UI-57 views lead to the guides about them', async () => {
+    const guides = new Map((await listGuides()).map(({ id, title }) => [id, title]));
+    const expected = [
+      ['/connect', 'mcp-clients'],
+      ['/knowledge', 'documents'],
+      ['/tools', 'mcp-servers'],
+      ['/account/tokens', 'access'],
+      ['/account/apps', 'oauth'],
+      ['/crawls', 'crawl-workers'],
+      ['/crawls/endpoints', 'crawl-endpoints'],
+      ['/crawls/sync-events', 'events'],
+      ['/mails/suppressions', 'bounces'],
+    ] as const;
+    for (const [path, guide] of expected) {
+      const page = await using.open(path);
+      const link = page.getByRole('link', { name: `Guide: ${guides.get(guide)}`, exact: true });
+      expect([path, await link.getAttribute('href')]).toEqual([path, `/guides/${guide}`]);
+    }
+  });
+
+  test('UI-57 a word that is not plain is explained where it stands', async () => {
+    const ada = await using.platform.createMember('Ada Asks');
+    const body = { name: 'Notes', scopes: ['user:read'] };
+    const path = '/api/v1/personal-access-tokens';
+    const { token } = await using.platform.call<{ token: { id: string } }>('POST', path, body, ada);
+    const page = await using.open(`/account/tokens/${token.id}`, { as: ada, width: 360 });
+    const button = page.getByRole('button', { name: 'What “Limited to” means' });
+    expect(await button.getAttribute('aria-expanded')).toBe('false');
+    await button.click();
+    await page.getByText('It can never do more than whom it acts for.').waitFor();
+    expect(await button.getAttribute('aria-expanded')).toBe('true');
+    expect(await findBarriersInLooks(page)).toEqual([]);
+    await button.click();
+    await page.getByText('It can never do more than whom it acts for.').waitFor({ state: 'detached' });
+  });
+
   test('UI-56 have no barriers', async () => {
     for (const path of ['/guides', '/guides/mcp-servers', '/guides/oauth', '/guides/your-first-connector']) {
       const page = await using.open(path);

@@ -1,6 +1,8 @@
+import { glossary } from '#text/glossary';
 import { text } from '#text/shared';
 import { Link, useLocation } from '@tanstack/react-router';
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { guides } from 'virtual:guides';
 import { useMe } from '../api/me.ts';
 import { findView, listViews } from '../screens.ts';
 import { isolate } from '../text/isolate.ts';
@@ -25,7 +27,11 @@ export function Page({ title, intro, actions, trail, children }: PageProps) {
       <header className="page-header">
         <div>
           <h1>{title}</h1>
-          {intro !== undefined && <p>{intro}</p>}
+          {intro !== undefined && (
+            <p>
+              {intro} <GuideLink />
+            </p>
+          )}
         </div>
         {actions !== undefined && <div className="actions">{actions}</div>}
       </header>
@@ -33,6 +39,14 @@ export function Page({ title, intro, actions, trail, children }: PageProps) {
       {children}
     </>
   );
+}
+
+/** Leads from a view to the guide about it. */
+function GuideLink() {
+  const { pathname } = useLocation();
+  const view = findView(pathname)?.view;
+  const guide = view?.path === pathname && guides.find(({ id }) => id === view.guide);
+  return guide ? <Link to={`/guides/${guide.id}`}>{text.guide(guide.title)}</Link> : null;
 }
 
 /** The way from the view down to a page below it. */
@@ -104,12 +118,34 @@ export const Section = ({ title, actions, children }: SectionProps) => (
   </section>
 );
 
+/** A word, with a button that says what it means where that isn't plain. */
+function Term({ word }: { word: string }) {
+  const [isOpen, setIsOpen] = useState(false);
+  if (!Object.hasOwn(glossary, word)) return word;
+  return (
+    <>
+      {word}{' '}
+      <Button
+        kind="link"
+        aria-label={text.meaning(word)}
+        aria-expanded={isOpen}
+        onPress={() => setIsOpen(!isOpen)}
+      >
+        ?
+      </Button>
+      {isOpen && <small className="meaning">{glossary[word as keyof typeof glossary]}</small>}
+    </>
+  );
+}
+
 /** Pairs of a name and a value, a row each. */
 export const Facts = ({ of }: { of: readonly (readonly [name: string, value: ReactNode])[] }) => (
   <dl className="facts">
     {of.map(([name, value]) => (
       <div key={name}>
-        <dt>{name}</dt>
+        <dt>
+          <Term word={name} />
+        </dt>
         <dd>{value}</dd>
       </div>
     ))}

@@ -40,6 +40,8 @@ export const text = createTexts({
   signOut: 'Sign out',
   apiDocs: 'API documentation',
   table: 'Table',
+  guide: (title: string) => `Guide: ${title}`,
+  meaning: (word: string) => `What “${word}” means`,
   shortcuts: 'Keyboard shortcuts',
   signedInAs: 'Signed in as',
   actions: 'Actions',
