@@ -86,8 +86,8 @@ const describeWho = (kinds: readonly CredentialKind[]): string =>
   : kinds.includes('token') ? 'a member or a service account'
   : 'a member'; // oxfmt-ignore
 
-/** Documents who may call a route, by what its hooks demand together, and what they refuse with. */
-export function documentDemands(schema: FastifySchema, hooks: readonly object[]): void {
+/** Documents who may call a route, by what its hooks demand together, and what they refuse with. @returns the schema with that. */
+export function documentDemands(schema: FastifySchema, hooks: readonly object[]): FastifySchema {
   const own = hooks.flatMap((hook) => demands.get(hook) ?? []);
   const kinds = own.reduce<readonly CredentialKind[]>(
     (left, demand) =>
@@ -97,22 +97,22 @@ export function documentDemands(schema: FastifySchema, hooks: readonly object[])
   const scopes = own.flatMap((demand) => demand.scopes ?? []);
   const isDelegable = scopes.every((scope) => canDelegateScope(scope, 'admin'));
   const accepted = kinds.filter((kind) => kind !== 'oauth' || isDelegable);
-  schema.security ??= accepted.map((kind) => ({ [kind]: kind === 'session' ? [] : scopes }));
+  const security = schema.security ?? accepted.map((kind) => ({ [kind]: kind === 'session' ? [] : scopes }));
   const who = own.findLast((demand) => demand.who !== undefined)?.who ?? describeWho(accepted);
-  addDescription(schema, `Callers: ${who}, ${describeCredentials(accepted, scopes)}.`);
-  addErrors(
-    schema,
+  return addErrors(
+    addDescription({ ...schema, security }, `Callers: ${who}, ${describeCredentials(accepted, scopes)}.`),
     own.flatMap((demand) => demand.errors ?? []),
   );
 }
 
-/** Documents that a route needs no credential of the platform. */
-export function documentPublic(schema: FastifySchema, hooks: readonly object[]): void {
+/** Documents that a route needs no credential of the platform. @returns the schema with that. */
+export function documentPublic(schema: FastifySchema, hooks: readonly object[]): FastifySchema {
   const who = hooks.map((hook) => demands.get(hook)?.who).find((one) => one !== undefined);
   const anybody = schema.security ? 'anybody; a credential shows more' : 'anybody, without a credential';
-  addDescription(schema, `Callers: ${who ?? anybody}.`);
+  return addDescription(schema, `Callers: ${who ?? anybody}.`);
 }
 
-function addDescription(schema: FastifySchema, text: string): void {
-  schema.description = [schema.description, text].filter(Boolean).join('\n\n');
-}
+const addDescription = (schema: FastifySchema, text: string): FastifySchema => ({
+  ...schema,
+  description: [schema.description, text].filter(Boolean).join('\n\n'),
+});

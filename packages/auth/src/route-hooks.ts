@@ -19,10 +19,12 @@ export const reverifyAfterBody =
 /** An `onRoute` hook that documents who may call each route, so that the document cannot differ from what the route does. */
 export const documentSecurity =
   ({ isAuthenticating }: Authentication) =>
-  ({ schema, onRequest = [], method }: RouteOptions): void => {
+  (route: RouteOptions): void => {
+    const { schema, onRequest = [], method } = route;
     // Fastify adds a route for HEAD with the schema of GET.
     if (!schema || schema.hide === true || method === 'HEAD') return;
     const hooks = [onRequest].flat();
-    if (hooks.some(isAuthenticating)) documentDemands(schema, hooks);
-    else documentPublic(schema, hooks);
+    route.schema = hooks.some(isAuthenticating)
+      ? documentDemands(schema, hooks)
+      : documentPublic(schema, hooks);
   };

@@ -112,7 +112,7 @@ describeWith('chromium', 'by keyboard alone', () => {
     expect(await findBarriers(page)).toEqual([]);
     await keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await jump('audit', 'Audit log');
+    await jump('audit log', 'Audit log');
     await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
     await jump('weather', 'Weather station');
     await page.waitForURL(`**/account/tokens/${token.id}`);

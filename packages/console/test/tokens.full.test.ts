@@ -130,7 +130,7 @@ describeWith('chromium', 'the screens of tokens', () => {
     await page.getByRole('button', { name: 'Rotate…' }).click();
     await page.getByRole('dialog').getByText('List your personal access tokens').waitFor();
     await page.getByRole('dialog').getByText('pat:read').click();
-    await page.getByLabel('Allowed addresses').fill('203.0.113.0/24');
+    await page.getByRole('textbox', { name: 'Allowed addresses' }).fill('203.0.113.0/24');
     await page.getByRole('button', { name: 'Create the new token' }).click();
     await page.getByText('shown this once').waitFor();
     await page.getByRole('button', { name: 'Done' }).click();

@@ -160,10 +160,7 @@ export function registerIdempotency(app: App, options: IdempotencyOptions): void
 
   app.addHook('onRoute', (route: RouteOptions) => {
     if (route.config?.isIdempotent !== true) return;
-    if (route.schema) {
-      route.schema.headers = headers;
-      addErrors(route.schema, [keyInUse(), keyReused()]);
-    }
+    if (route.schema) route.schema = addErrors({ ...route.schema, headers }, [keyInUse(), keyReused()]);
     route.preHandler = [...[route.preHandler ?? []].flat(), claim];
     route.onSend = [...[route.onSend ?? []].flat(), settle];
   });

@@ -59,10 +59,9 @@ export const withErrors = <S extends TSchema>(schema: S, errors: readonly AppErr
   [KEYWORD]: errors.map(toPublicError),
 });
 
-/** Declares errors of a route that its own responses do not: what its guards refuse. */
-export function addErrors(schema: FastifySchema, errors: readonly AppError[]): void {
-  Object.assign(schema, { [KEYWORD]: [...readErrors(schema), ...errors.map(toPublicError)] });
-}
+/** Declares errors of a route that its own responses do not: what its guards refuse. Several routes may have the schema. */
+export const addErrors = (schema: FastifySchema, errors: readonly AppError[]): FastifySchema =>
+  Object.assign({}, schema, { [KEYWORD]: [...readErrors(schema), ...errors.map(toPublicError)] });
 
 /**
  * Returns a function that describes a route's errors, which all have the same body. A status stands for its usual error;

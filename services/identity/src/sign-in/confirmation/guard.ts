@@ -33,14 +33,11 @@ export function guardDangerousRoutes(
   app.addHook('onRoute', (route: RouteOptions) => {
     const { needsConfirmation, confirmsAnySession = false } = route.config ?? {};
     if (!needsConfirmation) return;
-    if (route.schema)
-      route.schema.description = [
-        route.schema.description,
-        `In ${confirmsAnySession ? 'any session' : 'the session of a browser'}: 403 \`CONFIRMATION_REQUIRED\` unless it was opened or confirmed within ten minutes (\`confirmSession\`).`,
-      ]
-        .filter(Boolean)
-        .join('\n\n');
-    if (route.schema) addErrors(route.schema, [new ConfirmationRequired()]);
+    if (route.schema) {
+      const rule = `In ${confirmsAnySession ? 'any session' : 'the session of a browser'}: 403 \`CONFIRMATION_REQUIRED\` unless it was opened or confirmed within ten minutes (\`confirmSession\`).`;
+      const description = [route.schema.description, rule].filter(Boolean).join('\n\n');
+      route.schema = addErrors({ ...route.schema, description }, [new ConfirmationRequired()]);
+    }
     route.preValidation = [
       ...[route.preValidation ?? []].flat(),
       createGuard(needsConfirmation, confirmsAnySession),
