@@ -51,7 +51,7 @@ describeWith('chromium', 'the guides', () => {
   });
 
   test('UI-57 views lead to the guides about them', async () => {
-    const guides = new Map((await listGuides()).map(({ id, title }) => [id, title]));
+    const guides = new Set((await listGuides()).map(({ id }) => id));
     const expected = [
       ['/connect', 'mcp-clients'],
       ['/knowledge', 'documents'],
@@ -65,8 +65,9 @@ describeWith('chromium', 'the guides', () => {
     ] as const;
     for (const [path, guide] of expected) {
       const page = await using.open(path);
-      const link = page.getByRole('link', { name: `Guide: ${guides.get(guide)}`, exact: true });
+      const link = page.getByRole('link', { name: 'Read the guide' });
       expect([path, await link.getAttribute('href')]).toEqual([path, `/guides/${guide}`]);
+      expect(guides).toContain(guide);
     }
   });
 

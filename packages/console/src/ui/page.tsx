@@ -2,7 +2,6 @@ import { glossary } from '#text/glossary';
 import { text } from '#text/shared';
 import { Link, useLocation } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
-import { guides } from 'virtual:guides';
 import { useMe } from '../api/me.ts';
 import { findView, listViews } from '../screens.ts';
 import { isolate } from '../text/isolate.ts';
@@ -44,9 +43,8 @@ export function Page({ title, intro, actions, trail, children }: PageProps) {
 /** Leads from a view to the guide about it. */
 function GuideLink() {
   const { pathname } = useLocation();
-  const view = findView(pathname)?.view;
-  const guide = view?.path === pathname && guides.find(({ id }) => id === view.guide);
-  return guide ? <Link to={`/guides/${guide.id}`}>{text.guide(guide.title)}</Link> : null;
+  const { path, guide } = findView(pathname)?.view ?? {};
+  return path === pathname && guide !== undefined ? <Link to={`/guides/${guide}`}>{text.guide}</Link> : null;
 }
 
 /** The way from the view down to a page below it. */

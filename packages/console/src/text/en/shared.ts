@@ -40,7 +40,7 @@ export const text = createTexts({
   signOut: 'Sign out',
   apiDocs: 'API documentation',
   table: 'Table',
-  guide: (title: string) => `Guide: ${title}`,
+  guide: 'Read the guide',
   meaning: (word: string) => `What “${word}” means`,
   shortcuts: 'Keyboard shortcuts',
   signedInAs: 'Signed in as',
