@@ -18,7 +18,7 @@ import { GRANT_SECONDS } from '../provider/lifetimes.js';
 import { MCP_AUDIENCE, type ProtectedResources } from '../provider/protected-resources.js';
 import { findTokenPolicy } from '../../tokens/policy/queries.js';
 import { findOrganisationName } from '../../members/organisation/organisation.sql.js';
-import { findStoredClient } from './clients.sql.js';
+import { findStoredClient } from '../provider/clients.sql.js';
 
 export type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 
