@@ -1,4 +1,4 @@
-import { createKeyedSemaphore } from '@platform/service-kit';
+import { createPermits } from '@platform/service-kit';
 import { type Dispatcher, Pool } from 'undici';
 import { createAnswerChecks } from './answer-checks.js';
 import { type CallContext, toContextHeaders } from './call-context.js';
@@ -67,7 +67,7 @@ export function createServiceClient<T extends Operations<T>>(
     maxResponseSize: MAX_ANSWER_BYTES,
   });
   // A call that waited for a connection could reach its timeout unsent, and the caller could not know.
-  const permits = createKeyedSemaphore({
+  const permits = createPermits({
     total: connections,
     perKey: Math.max(1, Math.floor(connections / 4)),
   });

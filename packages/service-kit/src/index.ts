@@ -6,8 +6,8 @@ export { type IdempotencyOptions, registerIdempotency } from './http/idempotency
 export { backoffMs, type BackoffOptions } from './concurrency/backoff.js';
 export { type BatchWriterOptions, createBatchWriter } from './concurrency/batch-writer.js';
 export { type BatcherOptions, createBatcher } from './concurrency/batcher.js';
-export { createFairLimiter, type FairLimiter } from './concurrency/fair-limiter.js';
-export { createKeyedSemaphore, type KeyedSemaphore } from './concurrency/keyed-semaphore.js';
+export { createPermits, type Permits } from './concurrency/permits.js';
+export { type CountRequest, createTokenBuckets } from './concurrency/token-buckets.js';
 export {
   createPeriodicTask,
   type PeriodicTask,

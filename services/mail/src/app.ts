@@ -13,12 +13,12 @@ import {
   type ServiceApp,
   type ServiceDeps,
   standardErrors,
-  createFairLimiter,
+  createPermits,
+  createTokenBuckets,
 } from '@platform/service-kit';
 import type { MailConfig } from './config.js';
 import { createBrands } from './features/brand/brand.js';
 import { brandRoutes } from './features/brand/routes.js';
-import { createConnectionTestLimiter } from './features/connection-test/limiter.js';
 import { connectionTestRoute } from './features/connection-test/routes.js';
 import { testMailRoute } from './features/connection-test/test-mail.routes.js';
 import { createTestConnection } from './features/connection-test/service.js';
@@ -124,6 +124,9 @@ interface Parts extends Pick<Workers, 'dispatcher' | 'journal' | 'pools' | 'toke
   readonly limits: TransportLimits;
 }
 
+/** Tests of the connection, and test mails, of one organisation. */
+const TESTS_PER_MINUTE = 10;
+
 /** Registers the routes, grouped by the authority that they require. */
 async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, parts: Parts): Promise<void> {
   const { config, resources, clock } = deps;
@@ -132,10 +135,10 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
   const { SEND_DEADLINE_MS: deadlineMs } = config;
   const deliver = createDeliver(pools, deadlineMs);
   const onOutcome = registerMailMetrics(metrics, { pools, journal, pool, clock, log });
-  const sendLimiter = createFairLimiter({
-    capacity: config.SENDS_MAX,
-    maxPerOwner: config.SENDS_PER_ORG_MAX,
-    message: 'Too many mails are under way',
+  const sendPermits = createPermits({
+    total: config.SENDS_MAX,
+    perKey: config.SENDS_PER_ORG_MAX,
+    isFair: true,
   });
   const brands = createBrands({ pool, clock });
   const emails = createEmailService({
@@ -144,7 +147,7 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
     dispatcher,
     deliver,
     clock,
-    sendLimiter,
+    sendPermits,
     checkQueue: createCheckQueue({
       pool,
       clock,
@@ -170,11 +173,11 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
   resendRoute(app, { resend, configurations, deadlineMs });
   previewRoute(app, brands);
   brandRoutes(app, brands);
-  const limiter = createConnectionTestLimiter(clock);
+  const countTest = createTokenBuckets(TESTS_PER_MINUTE, clock, 'Too many connection tests: try again later');
   connectionTestRoute(app, {
     configurations,
     testConnection: createTestConnection(limits, parts.tokens, clock),
-    limiter,
+    countTest,
   });
-  testMailRoute(app, { emails, configurations, limiter, deadlineMs });
+  testMailRoute(app, { emails, configurations, countTest, deadlineMs });
 }

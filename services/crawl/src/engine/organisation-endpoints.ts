@@ -1,7 +1,8 @@
 import {
   type Clock,
   createEgress,
-  createFairLimiter,
+  createPermits,
+  tooManyRequests,
   createHostResolver,
   createWebhookSecrets,
   readWebhookKeys,
@@ -45,6 +46,9 @@ function describeAnswer(status: number): EndpointTest {
   return { isOk: fault === undefined, status, message: `It answered ${status}${fault ? `: ${fault}` : ''}` };
 }
 
+const tooManyTests = () =>
+  tooManyRequests(1, 'Too many tests of endpoints are in progress: wait until they have ended');
+
 /**
  * The endpoints that organisations have registered: their addresses are judged as those of other outgoing requests, and
  * their secrets are sealed.
@@ -57,11 +61,7 @@ export function createOrganisationEndpoints(options: {
 }) {
   const { pool, clock, box } = options;
   const limits = { maxAnswerBytes: MAX_ANSWER_BYTES, maxConnections: MAX_CONNECTIONS, timeoutMs: 0 };
-  const tests = createFairLimiter({
-    capacity: MAX_TESTS,
-    maxPerOwner: MAX_TESTS_PER_ORGANISATION,
-    message: 'Too many tests of endpoints are in progress: wait until they have ended',
-  });
+  const tests = createPermits({ total: MAX_TESTS, perKey: MAX_TESTS_PER_ORGANISATION, isFair: true });
   const egress = createEgress(options.allowedTargets, limits, createHostResolver());
 
   function openSecrets({ id, secretsSealed }: Pick<Endpoint, 'id' | 'secretsSealed'>): string {
@@ -82,6 +82,19 @@ export function createOrganisationEndpoints(options: {
         return secrets;
       },
     };
+  }
+
+  async function test(endpoint: Endpoint, requestId: string): Promise<EndpointTest> {
+    const signal = AbortSignal.timeout(TEST_TIMEOUT_MS);
+    try {
+      const request = { method: 'GET', url: new URL(endpoint.url), requestId, signal } as const;
+      return describeAnswer((await callEndpoint(toAccess(endpoint), request)).status);
+    } catch (error) {
+      if (error instanceof EndpointUnavailable && error.status !== undefined)
+        return describeAnswer(error.status);
+      const message = error instanceof Error ? error.message : 'It could not be asked';
+      return { isOk: false, status: null, message };
+    }
   }
 
   return {
@@ -108,21 +121,8 @@ export function createOrganisationEndpoints(options: {
     },
 
     /** Sends a signed `GET`, which asks for nothing. @throws AppError 429 while the organisation has others in progress. */
-    async test(endpoint: Endpoint, requestId: string): Promise<EndpointTest> {
-      tests.acquire(endpoint.orgId, 1);
-      const signal = AbortSignal.timeout(TEST_TIMEOUT_MS);
-      try {
-        const request = { method: 'GET', url: new URL(endpoint.url), requestId, signal } as const;
-        return describeAnswer((await callEndpoint(toAccess(endpoint), request)).status);
-      } catch (error) {
-        if (error instanceof EndpointUnavailable && error.status !== undefined)
-          return describeAnswer(error.status);
-        const message = error instanceof Error ? error.message : 'It could not be asked';
-        return { isOk: false, status: null, message };
-      } finally {
-        tests.release(endpoint.orgId, 1);
-      }
-    },
+    test: (endpoint: Endpoint, requestId: string): Promise<EndpointTest> =>
+      tests.run(endpoint.orgId, () => test(endpoint, requestId), tooManyTests),
 
     close: (): Promise<void> => egress.agent.close(),
   };

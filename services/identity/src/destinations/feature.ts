@@ -1,4 +1,5 @@
 import {
+  createTokenBuckets,
   type App,
   createEgress,
   createHostResolver,
@@ -6,7 +7,6 @@ import {
   type Target,
 } from '@platform/service-kit';
 import { Counter, type Registry } from 'prom-client';
-import { createRequestLimit } from '../base/rate-limits/request-limit.js';
 import type { StartJob } from '../base/start-job.js';
 import type { Resources } from '../resources.js';
 import type { Claim } from './claim.sql.js';
@@ -41,7 +41,7 @@ export function registerDestinations(app: App, deps: Deps) {
   let job: ReturnType<typeof createDeliveryJob> | undefined;
   const wake = (): void => job?.wake();
   shutdown.on('close', 'destinations', () => egress.agent.destroy());
-  const countTest = createRequestLimit(
+  const countTest = createTokenBuckets(
     TESTS_PER_MINUTE,
     clock,
     "Too many tests of this organisation's destinations",

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { UserPrincipal } from '@platform/auth';
 import {
+  type CountRequest,
   type AppError,
   type Clock,
   conflict,
@@ -20,7 +21,6 @@ import { findChanges } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/record.sql.js';
 import { type Caller, platformActor } from '../base/caller/actor.js';
 import { isOtherOrigin, parseTargetUrl } from '../base/egress/target-url.js';
-import type { CountRequest } from '../base/rate-limits/request-limit.js';
 import { storeAlert } from '../mails/alerts.js';
 import type { Outbox } from '../mails/outbox/outbox.js';
 import { changeAsAdministrator, findAdministrators } from '../members/organisation/administration.js';

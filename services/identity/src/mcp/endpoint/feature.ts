@@ -1,4 +1,4 @@
-import type { App, Clock, Logger, Shutdown } from '@platform/service-kit';
+import { createTokenBuckets, type App, type Clock, type Logger, type Shutdown } from '@platform/service-kit';
 import type { Registry } from 'prom-client';
 import type { ExchangeFor } from '../../oauth/provider/token-exchange.js';
 import type { RecordStep } from '../../oauth/attempts/feature.js';
@@ -6,7 +6,6 @@ import type { ToolCallRecorder } from '../activity/recorder.js';
 import { createToolEndpoint, type FindCatalogue, type ToolEndpoint } from './endpoint.js';
 import type { ExtensionMethods } from './methods.js';
 import { createTools, type ToolDeps } from './registry.js';
-import { createRequestLimit } from '../../base/rate-limits/request-limit.js';
 import { mcpRoutes } from './routes.js';
 import { createObserveCall } from './telemetry.js';
 import { openServiceClients, type ServiceClientSettings } from './service-clients.js';
@@ -60,7 +59,11 @@ export function registerMcp(
   });
   const observeCall = createObserveCall(deps.metrics, new Set(tools.map(({ name }) => name)));
   const endpoint = createToolEndpoint({ ...deps, tools, observeCall, version });
-  const countRequest = createRequestLimit(settings.requestsPerMinute, clock);
+  const countRequest = createTokenBuckets(
+    settings.requestsPerMinute,
+    clock,
+    'Too many requests of this credential',
+  );
   mcpRoutes(app, { endpoint, countRequest, recordStep: deps.recordStep, publicUrl, log });
   usableToolRoutes(app, { endpoint, countRequest });
   return endpoint;

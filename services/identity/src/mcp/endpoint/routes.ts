@@ -5,7 +5,14 @@ import {
   requireAccount,
   standardAuthErrors,
 } from '@platform/auth';
-import { type App, AppError, createErrorHandler, type Logger, translateError } from '@platform/service-kit';
+import {
+  type CountRequest,
+  type App,
+  AppError,
+  createErrorHandler,
+  type Logger,
+  translateError,
+} from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { RecordStep } from '../../oauth/attempts/feature.js';
@@ -19,7 +26,7 @@ import { parseToolFilter } from './tool-filter.js';
 import { createMessageHandler, type ReportProgress } from './message-handler.js';
 import type { Caller } from './tool-calls.js';
 import { RequestContext } from './request-context.js';
-import { type CountRequest, toLimitKey } from '../../base/rate-limits/request-limit.js';
+import { toLimitKey } from './limit-key.js';
 import { createWithMetadata, jsonRpcErrors } from './rpc-errors.js';
 import { messageSchema } from './schemas.js';
 

@@ -1,9 +1,9 @@
 import { getAccount, requireSession } from '@platform/auth';
-import { type App, errorResponses, getBodyText, notFound } from '@platform/service-kit';
+import { type CountRequest, type App, errorResponses, getBodyText, notFound } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { getClient } from '../../base/caller/client.js';
-import { type CountRequest, toLimitKey } from '../../base/rate-limits/request-limit.js';
+import { toLimitKey } from './limit-key.js';
 import type { ToolEntry } from './catalogue.js';
 import type { ToolEndpoint } from './endpoint.js';
 import type { ToolContext } from './tool.js';

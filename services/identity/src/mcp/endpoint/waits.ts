@@ -1,6 +1,6 @@
 import type { AccountPrincipal } from '@platform/auth';
-import { AppError, createKeyedSemaphore } from '@platform/service-kit';
-import { toLimitKey } from '../../base/rate-limits/request-limit.js';
+import { AppError, createPermits } from '@platform/service-kit';
+import { toLimitKey } from './limit-key.js';
 
 export interface WaitLimits {
   /** The longest duration of a wait. */
@@ -16,8 +16,8 @@ type Holder = Pick<AccountPrincipal, 'credentialId' | 'clientId' | 'userId' | 'o
 /** Limits the concurrent tool calls that wait for a run: each holds a connection and polls a service every second. */
 export function createWaits({ maxMs, maxTotal, maxPerCredential }: WaitLimits) {
   const maxPerOrg = Math.max(1, Math.floor(maxTotal / 4));
-  const orgPermits = createKeyedSemaphore({ total: maxTotal, perKey: maxPerOrg });
-  const credentialPermits = createKeyedSemaphore({ total: maxTotal, perKey: maxPerCredential });
+  const orgPermits = createPermits({ total: maxTotal, perKey: maxPerOrg });
+  const credentialPermits = createPermits({ total: maxTotal, perKey: maxPerCredential });
   const controller = new AbortController();
   const message = `Too many calls wait for a run to end: a credential may have ${maxPerCredential} at once, an organisation ${maxPerOrg}, all together ${maxTotal}; nothing was done. Call again without wait and follow the run with get_crawl, or when another wait has ended`;
   return {
@@ -26,21 +26,13 @@ export function createWaits({ maxMs, maxTotal, maxPerCredential }: WaitLimits) {
     stopping: controller.signal,
 
     /** Runs a wait within the limits. @throws AppError 429, before the wait begins, when a limit is reached. */
-    async run<T>(holder: Holder, wait: () => Promise<T>): Promise<T> {
-      const { orgId } = holder;
-      const key = toLimitKey(holder);
-      const tooMany = () => new AppError({ status: 429, code: 'TOO_MANY_WAITS', message });
-      if (!orgPermits.tryAcquire(orgId)) throw tooMany();
-      try {
-        if (!credentialPermits.tryAcquire(key)) throw tooMany();
-        try {
-          return await wait();
-        } finally {
-          credentialPermits.release(key);
-        }
-      } finally {
-        orgPermits.release(orgId);
-      }
+    run<T>(holder: Holder, wait: () => Promise<T>): Promise<T> {
+      const refuse = () => new AppError({ status: 429, code: 'TOO_MANY_WAITS', message });
+      return orgPermits.run(
+        holder.orgId,
+        () => credentialPermits.run(toLimitKey(holder), wait, refuse),
+        refuse,
+      );
     },
 
     stop() {

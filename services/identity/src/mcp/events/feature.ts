@@ -1,5 +1,4 @@
-import type { App } from '@platform/service-kit';
-import { createRequestLimit } from '../../base/rate-limits/request-limit.js';
+import { createTokenBuckets, type App } from '@platform/service-kit';
 import type { Destinations } from '../../destinations/feature.js';
 import type { Resources } from '../../resources.js';
 import type { ToolEndpoint } from '../endpoint/endpoint.js';
@@ -29,8 +28,8 @@ export function registerEvents(
 ): { readonly methods: ExtensionMethods; start(endpoint: Pick<ToolEndpoint, 'getCatalogue'>): void } {
   const { deliveryPool: pool, destinations, findCredentials, clock } = deps;
   const message = "Too many subscriptions of this organisation's agents";
-  const countOfOrganisation = createRequestLimit(CHALLENGES_PER_MINUTE, clock, message);
-  const countOfAccount = createRequestLimit(
+  const countOfOrganisation = createTokenBuckets(CHALLENGES_PER_MINUTE, clock, message);
+  const countOfAccount = createTokenBuckets(
     CHALLENGES_PER_MINUTE_OF_ACCOUNT,
     clock,
     'Too many subscriptions of this account',

@@ -1,8 +1,7 @@
 import type { UserPrincipal } from '@platform/auth';
-import type { Clock } from '@platform/service-kit';
+import { createTokenBuckets, type Clock } from '@platform/service-kit';
 import type { Prisma } from '../../prisma.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
-import { createRequestLimit } from '../../base/rate-limits/request-limit.js';
 import { describeServer } from './documents.js';
 import { refreshFailed, serverNotFound } from './errors.js';
 import type { Listers } from './own/listers.js';
@@ -28,7 +27,7 @@ export function createServerChecks(deps: {
   readonly clock: Clock;
 }) {
   const { prisma, listings, listers, refresher, clock } = deps;
-  const countCheck = createRequestLimit(
+  const countCheck = createTokenBuckets(
     CHECKS_PER_MINUTE,
     clock,
     "Too many tests and refreshes of this organisation's MCP servers",

@@ -1,9 +1,8 @@
-import { AppError, type Clock, type Logger } from '@platform/service-kit';
+import { createTokenBuckets, AppError, type Clock, type Logger } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import OidcProvider from 'oidc-provider';
 import type pg from 'pg';
 import { toNetwork } from '../../base/network.js';
-import { createRequestLimit } from '../../base/rate-limits/request-limit.js';
 import { findKnownDocument, saveKnownDocument } from './clients.sql.js';
 import { omitAbsent } from './client-rules.js';
 import type { FetchDocument } from './document-fetch.js';
@@ -84,9 +83,9 @@ export function createClientDocuments(deps: {
     max: MAX_REMEMBERED,
   });
   const message = 'Too many requests for clients that nobody has connected: try again later';
-  const countUnknown = createRequestLimit(UNKNOWN_PER_MINUTE, clock, message);
-  const countUnknownOfNetwork = createRequestLimit(UNKNOWN_PER_MINUTE_OF_NETWORK, clock, message);
-  const countUnknownOfSite = createRequestLimit(UNKNOWN_PER_MINUTE_OF_SITE, clock, message);
+  const countUnknown = createTokenBuckets(UNKNOWN_PER_MINUTE, clock, message);
+  const countUnknownOfNetwork = createTokenBuckets(UNKNOWN_PER_MINUTE_OF_NETWORK, clock, message);
+  const countUnknownOfSite = createTokenBuckets(UNKNOWN_PER_MINUTE_OF_SITE, clock, message);
 
   return async (input, init) => {
     const url = input instanceof Request ? input.url : String(input);

@@ -1,6 +1,5 @@
-import { type App, createHostResolver, type Shutdown } from '@platform/service-kit';
+import { createTokenBuckets, type App, createHostResolver, type Shutdown } from '@platform/service-kit';
 import { toNetwork } from '../../base/network.js';
-import { createRequestLimit } from '../../base/rate-limits/request-limit.js';
 import { createDocumentFetch, type FetchDocument } from './document-fetch.js';
 import { createRegistrationLimit } from './registration-limit.js';
 import type { RecordStep } from '../attempts/feature.js';
@@ -40,7 +39,7 @@ export function registerOauth(
   const oauth = createOauth({ ...deps, checkSignature: app.checkSignature, fetchDocument });
   recordProviderSteps(oauth.provider, deps.journal);
   const mount = createMount(oauth.provider, publicUrl);
-  const countRequest = createRequestLimit(REQUESTS_PER_MINUTE, clock);
+  const countRequest = createTokenBuckets(REQUESTS_PER_MINUTE, clock);
   oauthRoutes(app, mount, {
     count: (address) => {
       countRequest(toNetwork(address, { ipv4: 32, ipv6: 64 }));

@@ -1,9 +1,8 @@
 import { getAccount, requireAdmin, requireScopes } from '@platform/auth';
-import { type App, errorResponses } from '@platform/service-kit';
+import { type App, type CountRequest, errorResponses } from '@platform/service-kit';
 import { readSmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { configurationIncomplete } from '../smtp-configuration/errors.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
-import { type ConnectionTestLimiter, countTest } from './limiter.js';
 import { ConnectionReport, TestConnectionBody } from './schemas.js';
 import type { TestConnection } from './service.js';
 
@@ -13,13 +12,14 @@ export function connectionTestRoute(
   deps: {
     readonly configurations: SmtpConfigurations;
     readonly testConnection: TestConnection;
-    readonly limiter: ConnectionTestLimiter;
+    /** Counts the tests of an organisation. */
+    readonly countTest: CountRequest;
   },
 ): void {
   app.post(
     '/api/v1/mail/testConnection',
     {
-      onRequest: [app.authenticate, requireScopes(['FETCH_CONFIG']), requireAdmin(), countTest(deps.limiter)],
+      onRequest: [app.authenticate, requireScopes(['FETCH_CONFIG']), requireAdmin()],
       schema: {
         operationId: 'testSmtpConnection',
         tags: ['SMTP configuration'],
@@ -35,6 +35,7 @@ export function connectionTestRoute(
     },
     async (request) => {
       const { orgId } = getAccount(request);
+      deps.countTest(orgId);
       const given = request.body?.smtp;
       const configuration = given
         ? readSmtpConfiguration(given)

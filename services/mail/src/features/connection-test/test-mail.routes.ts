@@ -1,23 +1,22 @@
 import { getAccount, requireAdmin, requireSession } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import type { App, CountRequest } from '@platform/service-kit';
 import { getResponseDeadlines, prepareResponse, sendResponses } from '../emails/send-response.js';
 import type { EmailService } from '../emails/service.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
-import { type ConnectionTestLimiter, countTest } from './limiter.js';
 
 interface Deps {
   readonly emails: Pick<EmailService, 'send'>;
   readonly configurations: SmtpConfigurations;
-  readonly limiter: ConnectionTestLimiter;
+  readonly countTest: CountRequest;
   readonly deadlineMs: number;
 }
 
 /** Registers the test mail (MAIL-44), which goes to nobody but the administrator who asks for it, in a session. */
-export function testMailRoute(app: App, { emails, configurations, limiter, deadlineMs }: Deps): void {
+export function testMailRoute(app: App, { emails, configurations, countTest, deadlineMs }: Deps): void {
   app.post(
     '/api/v1/mail/testMail',
     {
-      onRequest: [app.authenticate, requireSession, requireAdmin(), countTest(limiter)],
+      onRequest: [app.authenticate, requireSession, requireAdmin()],
       schema: {
         operationId: 'sendTestMail',
         tags: ['SMTP configuration'],
@@ -28,6 +27,7 @@ export function testMailRoute(app: App, { emails, configurations, limiter, deadl
     },
     async (request, reply) => {
       const { orgId, email, fullName } = getAccount(request);
+      countTest(orgId);
       const submission = await emails.send({
         orgId,
         // What was saved a moment ago is what is tested.

@@ -1,4 +1,4 @@
-import { AppError, type FairLimiter } from '@platform/service-kit';
+import { AppError, type Permits, tooManyRequests } from '@platform/service-kit';
 import type { FastifyReply } from 'fastify';
 
 /** Smaller bodies reserve no memory, because `SENDS_MAX` already limits how many there are. */
@@ -28,7 +28,7 @@ function waitForClose({ raw, request }: FastifyReply): Promise<void> {
   });
 }
 
-export function reserveBodyMemory(limiter: FairLimiter, owner: string, reply: FastifyReply): BodyMemory {
+export function reserveBodyMemory(permits: Permits, owner: string, reply: FastifyReply): BodyMemory {
   // The client left while its credential was verified. `close` has already been emitted, so nothing would be released.
   if (reply.raw.destroyed || reply.request.raw.socket.destroyed) throw clientAborted(undefined);
   let held = 0;
@@ -37,12 +37,12 @@ export function reserveBodyMemory(limiter: FairLimiter, owner: string, reply: Fa
   return {
     growTo(bytes) {
       if (bytes <= Math.max(held, MIN_COUNTED_BYTES)) return;
-      limiter.acquire(owner, bytes - held);
+      if (!permits.tryAcquire(owner, bytes - held)) throw tooManyRequests(1, 'Too many large mails at once');
       held = bytes;
     },
     onResponse() {
       void closed.then(() => {
-        limiter.release(owner, held);
+        permits.release(owner, held);
         held = 0;
       });
     },

@@ -12,7 +12,7 @@ import {
   findValueFault,
   readJsonText,
   validationError,
-  createFairLimiter,
+  createPermits,
 } from '@platform/service-kit';
 import type { FastifyRequest } from 'fastify';
 import { type BodyMemory, reserveBodyMemory, clientAborted } from './body-memory.js';
@@ -242,14 +242,14 @@ function getOwner(request: FastifyRequest): string {
  * properties.
  */
 export function registerLargeJson(scope: App, maxBytes: number): void {
-  const limiter = createFairLimiter({ capacity: MAX_COUNTED_BYTES, message: 'Too many large mails at once' });
+  const permits = createPermits({ total: MAX_COUNTED_BYTES, isFair: true });
   scope.decorateRequest('bodyDigest', null);
   scope.decorateRequest('bodyMemory', null);
   scope.decorateRequest('longContents', null);
   scope.decorateRequest('isReplay', false);
   scope.addHook('preParsing', (request, reply, _payload, done) => {
     if (!request.isReplay) {
-      request.bodyMemory = reserveBodyMemory(limiter, getOwner(request), reply);
+      request.bodyMemory = reserveBodyMemory(permits, getOwner(request), reply);
       // A body of unknown length reserves its memory chunk by chunk.
       request.bodyMemory.growTo(Math.min(announcedBytes(request) ?? 0, maxBytes));
     }

@@ -1,8 +1,9 @@
 import {
   type Clock,
-  type FairLimiter,
+  type Permits,
   notApplied,
   type SecretBox,
+  tooManyRequests,
   validationError,
 } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
@@ -32,12 +33,12 @@ export function createEmailService(deps: {
   readonly brands: Pick<Brands, 'get'>;
   readonly clock: Clock;
   /** Limits the mails whose callers wait. */
-  readonly sendLimiter: FairLimiter;
+  readonly sendPermits: Permits;
   readonly checkQueue: CheckQueue;
   readonly box: SecretBox;
   readonly onOutcome: (state: Outcome['state']) => void;
 }) {
-  const { journal, dispatcher, deliver, brands, clock, sendLimiter, checkQueue, onOutcome } = deps;
+  const { journal, dispatcher, deliver, brands, clock, sendPermits, checkQueue, onOutcome } = deps;
   const { box } = deps;
   const { slots } = dispatcher;
 
@@ -111,7 +112,7 @@ export function createEmailService(deps: {
   /** Sends a mail while its caller waits. @returns undefined when the journal refused it. */
   async function sendNow(request: SendRequest, email: RenderedEmail): Promise<Submission | undefined> {
     const { orgId } = request;
-    sendLimiter.acquire(orgId, 1);
+    if (!sendPermits.tryAcquire(orgId)) throw tooManyRequests(1, 'Too many mails are under way');
     try {
       const mail = toNewMail(request, email);
       // A row that is stored although this fails is deleted when its lease expires, or sent if it is a resend.
@@ -141,7 +142,7 @@ export function createEmailService(deps: {
       onOutcome(outcome.state);
       return toSubmission({ ...outcome, recipients: end.recipients ?? [] });
     } finally {
-      sendLimiter.release(orgId, 1);
+      sendPermits.release(orgId);
     }
   }
 

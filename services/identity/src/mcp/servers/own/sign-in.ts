@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { toDigest } from '@platform/auth';
-import type { Clock, Logger, SecretBox } from '@platform/service-kit';
+import { createTokenBuckets, type Clock, type Logger, type SecretBox } from '@platform/service-kit';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { Caller } from '../../../base/caller/actor.js';
-import { createRequestLimit } from '../../../base/rate-limits/request-limit.js';
 import type { Prisma } from '../../../prisma.js';
 import { findServer, type ServerRow } from '../queries.js';
 import { ownSecretContext, serverSecretContext, signInContext } from '../upstream/credentials.js';
@@ -74,7 +73,7 @@ export function createSignIns(deps: {
   readonly log: Pick<Logger, 'info'>;
 }) {
   const { prisma, box, clock, fetchFn, identity, credentials, revocations, log } = deps;
-  const countSignIn = createRequestLimit(SIGN_INS_PER_MINUTE, clock, 'Too many sign-ins of this account');
+  const countSignIn = createTokenBuckets(SIGN_INS_PER_MINUTE, clock, 'Too many sign-ins of this account');
 
   const readClient = ({ id, secretSealed }: ServerRow): Flow['client'] | undefined =>
     secretSealed === null

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { createPermits } from '@platform/service-kit';
 import { UpstreamFault } from '../../../base/egress/faults.js';
 import type { RelayedTexts } from './relayed-texts.js';
 
@@ -39,17 +40,7 @@ export interface AllowanceOptions {
 export function createAllowances() {
   // The client's interface has no room for it between the call and the requests that the call sends.
   const current = new AsyncLocalStorage<Allowance>();
-  const heldByOrg = new Map<string, number>();
-  let held = 0;
-
-  function addHeld(orgId: string, bytes: number): void {
-    held += bytes;
-    const ofOrg = (heldByOrg.get(orgId) ?? 0) + bytes;
-    if (ofOrg > 0) heldByOrg.set(orgId, ofOrg);
-    else heldByOrg.delete(orgId);
-  }
-  const canHold = (orgId: string, bytes: number): boolean =>
-    held + bytes <= MAX_HELD_BYTES && (heldByOrg.get(orgId) ?? 0) + bytes <= MAX_HELD_BYTES_PER_ORG;
+  const memory = createPermits({ total: MAX_HELD_BYTES, perKey: MAX_HELD_BYTES_PER_ORG });
 
   return {
     /**
@@ -77,9 +68,8 @@ export function createAllowances() {
           if (isOver || fault) throw end('too_large');
           const counted = toCounted(taken + bytes) - toCounted(taken);
           if (taken + bytes > maxBytes) throw end('too_large');
-          if (!canHold(orgId, counted)) throw end('busy');
+          if (!memory.tryAcquire(orgId, counted)) throw end('busy');
           taken += bytes;
-          addHeld(orgId, counted);
         },
         drop() {
           dropped += 1;
@@ -96,7 +86,7 @@ export function createAllowances() {
       } finally {
         clearTimeout(timer);
         isOver = true;
-        addHeld(orgId, -toCounted(taken));
+        memory.release(orgId, toCounted(taken));
       }
     },
 

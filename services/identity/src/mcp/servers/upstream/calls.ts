@@ -2,8 +2,7 @@ import type { Client, Progress } from '@modelcontextprotocol/client';
 import { hasScope, type AccountPrincipal } from '@platform/auth';
 import {
   type Clock,
-  createKeyedSemaphore,
-  type KeyedSemaphore,
+  createPermits,
   currentTraceparent,
   isTracing,
   readJsonElements,
@@ -136,9 +135,9 @@ export function createUpstreamCalls(deps: {
 }): CallUpstream {
   const { connections, findClaims, own, clock, timeoutMs, maxCalls, metrics } = deps;
   const { perOrg, perServer, perAccount } = getCallShares(maxCalls);
-  const orgPermits = createKeyedSemaphore({ total: maxCalls, perKey: perOrg });
-  const serverPermits = createKeyedSemaphore({ total: maxCalls, perKey: perServer });
-  const accountPermits = createKeyedSemaphore({ total: maxCalls, perKey: perAccount });
+  const orgPermits = createPermits({ total: maxCalls, perKey: perOrg });
+  const serverPermits = createPermits({ total: maxCalls, perKey: perServer });
+  const accountPermits = createPermits({ total: maxCalls, perKey: perAccount });
   const circuits = createCircuits(clock);
 
   async function send(
@@ -241,18 +240,11 @@ export function createUpstreamCalls(deps: {
   return (tool, args, context) => {
     const { server } = tool;
     const { id, orgId, name } = server;
-    const withPermit = async (permits: KeyedSemaphore, key: string, run: () => Promise<PassedResult>) => {
-      if (!permits.tryAcquire(key)) throw tooManyCalls(name);
-      try {
-        return await run();
-      } finally {
-        permits.release(key);
-      }
-    };
+    const refuse = () => tooManyCalls(name);
     const call = () => observe(tool, args, context);
     const callFairly = isPerAccount(server)
-      ? () => withPermit(accountPermits, toFairKey(server, context.principal), call)
+      ? () => accountPermits.run(toFairKey(server, context.principal), call, refuse)
       : call;
-    return withPermit(orgPermits, orgId, () => withPermit(serverPermits, id, callFairly));
+    return orgPermits.run(orgId, () => serverPermits.run(id, callFairly, refuse), refuse);
   };
 }

@@ -1,5 +1,5 @@
 import type { Client } from '@modelcontextprotocol/client';
-import { createKeyedSemaphore, readJsonElements, readJsonMembers, readJsonText } from '@platform/service-kit';
+import { createPermits, readJsonElements, readJsonMembers, readJsonText } from '@platform/service-kit';
 import { UpstreamFault } from '../../../base/egress/faults.js';
 import { tooManyListings } from '../errors.js';
 import { type OfferedTools, readOfferedTools } from '../offered-tools.js';
@@ -66,17 +66,11 @@ export function createListings({
   /** The longest duration of a page. */
   readonly timeoutMs: number;
 }) {
-  const permits = createKeyedSemaphore(LISTINGS);
+  const permits = createPermits(LISTINGS);
   return {
     /** Runs what lists a server. @throws AppError 429, before it begins, when too many are listed at once. */
-    async withPermit<T>({ orgId }: UpstreamServer, run: () => Promise<T>): Promise<T> {
-      if (!permits.tryAcquire(orgId)) throw tooManyListings();
-      try {
-        return await run();
-      } finally {
-        permits.release(orgId);
-      }
-    },
+    withPermit: <T>({ orgId }: UpstreamServer, run: () => Promise<T>): Promise<T> =>
+      permits.run(orgId, run, tooManyListings),
 
     /** Asks a server for its tools. @param subject - undefined for the platform itself. @throws UpstreamFault. */
     list(server: UpstreamServer, subject: Subject | undefined): Promise<Listing> {

@@ -1,5 +1,5 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
-import { type Clock, createKeyedSemaphore, type Logger, type SecretBox } from '@platform/service-kit';
+import { type Clock, createPermits, type Logger, type SecretBox } from '@platform/service-kit';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
@@ -53,7 +53,7 @@ export function createRenewals(deps: {
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }) {
   const { pool, box, clock, fetchFn, circuits, revocations, log } = deps;
-  const waiting = createKeyedSemaphore(deps.maxWaiting);
+  const waiting = createPermits(deps.maxWaiting);
   /** By the id of the credential. */
   const renewing = new Map<string, Promise<Renewal>>();
   type Owner = { readonly serverId: string; readonly accountId: string };
