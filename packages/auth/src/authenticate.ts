@@ -1,4 +1,4 @@
-import { AppError, asNothingDone, type Clock, dependencyUnavailable } from '@platform/service-kit';
+import { AppError, type Clock, dependencyUnavailable, notApplied } from '@platform/service-kit';
 import type { onRequestHookHandler, preValidationHookHandler } from 'fastify';
 import { foreignOrigin, invalidCredential, missingCredential, type AuthErrorMessages } from './challenges.js';
 import { createCredentialReader } from './credential-reader.js';
@@ -12,17 +12,6 @@ import type { Verification } from './verification.js';
 
 /** The time, in ms, for which a verification from before the body arrived stays valid. */
 const VERIFIED_FOR_MS = 1_000;
-
-/** Two hooks of a route: `authenticate` before its body is read, `authenticateAgain` after. */
-export interface AuthenticationHooks {
-  /** Fails with 401 without an active credential, and with 503 when that cannot be determined. Garbage costs no promise. */
-  readonly authenticate: onRequestHookHandler;
-  /**
-   * Authenticates again when the body took long to arrive. Holding a body back must not let a caller act with a credential,
-   * a role or a scope that was revoked meanwhile.
-   */
-  readonly authenticateAgain: preValidationHookHandler;
-}
 
 const getRole = (principal: Principal | null) =>
   principal?.kind === 'service' ? undefined : principal?.role;
@@ -50,19 +39,15 @@ export function createAuthentication(deps: {
   const verify = createRequestVerifier({ ...deps, credentials });
   // Created once, because it is sent many times.
   const refusal = invalidCredential(messages);
-  const permissionsLost = asNothingDone(
+  const permissionsLost = notApplied(
     dependencyUnavailable('permissions', new Error('some were lost while the body came')),
   );
 
   const errors = [missingCredential(messages), foreignOrigin(), permissionsLost];
-  const createHooks = (audience: string): AuthenticationHooks => ({
-    authenticate: withDemand<onRequestHookHandler>(
-      (request, _reply, done) => {
-        verify(request, audience, done);
-      },
-      { errors },
-    ),
-    authenticateAgain: (request, _reply, done) => {
+  /** Holding a body back must not let a caller act with a credential, a role or a scope that was revoked meanwhile. */
+  const reverifyFor =
+    (audience: string): preValidationHookHandler =>
+    (request, _reply, done) => {
       // A clock that was set back cannot show how much time has passed.
       if (Math.abs(clock() - request.verifiedAt) < VERIFIED_FOR_MS) {
         done();
@@ -74,30 +59,20 @@ export function createAuthentication(deps: {
       };
       // The proof of the request was verified before its body arrived, and counts once.
       verify(request, audience, finish, { isProven: true });
-    },
-  });
-
-  const byAudience = new Map<string, AuthenticationHooks>();
-  const againOf = new Map<unknown, preValidationHookHandler>();
-  const serviceHooks = new Set<unknown>();
-  function hooksFor(audience: string): AuthenticationHooks {
-    const known = byAudience.get(audience);
-    if (known) return known;
-    const hooks = createHooks(audience);
-    byAudience.set(audience, hooks);
-    againOf.set(hooks.authenticate, hooks.authenticateAgain);
-    return hooks;
-  }
+    };
 
   return {
-    /** Returns the hooks that accept the access tokens of an audience; they are the same ones for each call. */
-    hooksFor,
-
-    /** Returns the hook that belongs to `authenticate`; undefined for any other function. */
-    findAgain: (authenticate: unknown): preValidationHookHandler | undefined => againOf.get(authenticate),
-
-    /** Returns whether a hook fails without a credential: each route that has one needs a bearer. */
-    isAuthenticating: (hook: unknown): boolean => againOf.has(hook) || serviceHooks.has(hook),
+    /**
+     * Accepts the access tokens of an audience. It fails with 401 without an active credential, and with 503 when that
+     * cannot be determined. A malformed credential is refused without a promise.
+     */
+    authenticateFor: (audience: string): onRequestHookHandler =>
+      withDemand<onRequestHookHandler>(
+        (request, _reply, done) => {
+          verify(request, audience, done);
+        },
+        { errors, isAuthentication: true, reverifyAfterBody: reverifyFor(audience) },
+      ),
 
     /**
      * Accepts only another service of the platform that has the scope. Its signed claims are checked at once;
@@ -116,13 +91,11 @@ export function createAuthentication(deps: {
         };
         done();
       };
-      serviceHooks.add(hook);
       return withDemand(hook, {
         ...demandService(scope),
+        isAuthentication: true,
         errors: [missingCredential(messages), ...(demandService(scope).errors ?? [])],
       });
     },
   };
 }
-
-export type Authentication = ReturnType<typeof createAuthentication>;

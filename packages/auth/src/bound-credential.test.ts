@@ -62,9 +62,9 @@ beforeEach(() => {
   app.decorateRequest('principal', null);
   app.decorateRequest('verifiedAt', 0);
   app.decorateRequest('verifyCaller', null);
-  app.addHook('onRoute', reverifyAfterBody(authentication));
+  app.addHook('onRoute', reverifyAfterBody);
   app.setErrorHandler((error: AppError, _request, reply) => reply.code(error.statusCode ?? 500).send({}));
-  app.post('/', { onRequest: authentication.hooksFor('crawl').authenticate }, () => 'done');
+  app.post('/', { onRequest: authentication.authenticateFor('crawl') }, () => 'done');
   app.get('/internal', { onRequest: authentication.authenticateService('token:introspect') }, () => 'done');
 });
 afterEach(() => app.close());

@@ -32,7 +32,7 @@ export function createCredentialReader(deps: {
   const refusal = invalidCredential(messages);
   const unproven = foreignOrigin();
 
-  /** A cookie never replaces a header: a request with an `Authorization` header is judged by that alone. */
+  /** A cookie never replaces a header: a request with an `Authorization` header is verified by that alone. */
   function read(request: FastifyRequest, audience: string): SignedCredential | AppError {
     const acceptsCookie = audience === deps.audience && request.headers.authorization === undefined;
     const session = acceptsCookie ? cookies.readSession(request.raw) : undefined;

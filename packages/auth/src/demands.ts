@@ -1,5 +1,5 @@
 import { addErrors, type AppError } from '@platform/service-kit';
-import type { FastifySchema } from 'fastify';
+import type { FastifySchema, preValidationHookHandler } from 'fastify';
 import { canDelegateScope, scopeCatalogue, type ScopeDefinition } from './scopes.js';
 
 /** What may present itself, in the names of OpenAPI's security schemes. */
@@ -15,6 +15,10 @@ export interface Demand {
   readonly who?: string;
   /** What the guard refuses with. */
   readonly errors?: readonly AppError[];
+  /** Whether it fails without a credential. */
+  readonly isAuthentication?: boolean;
+  /** Verifies the credential again, on routes whose body can arrive long after the guard has run. */
+  readonly reverifyAfterBody?: preValidationHookHandler;
 }
 
 const demands = new WeakMap<object, Demand>();
@@ -24,6 +28,8 @@ export function withDemand<H extends object>(hook: H, demand: Demand): H {
   demands.set(hook, demand);
   return hook;
 }
+
+export const getDemand = (hook: object): Demand | undefined => demands.get(hook);
 
 const DEFAULT_KINDS: readonly CredentialKind[] = ['session', 'token', 'oauth'];
 

@@ -1,10 +1,10 @@
-import { asNothingDone, dependencyUnavailable } from '@platform/service-kit';
+import { dependencyUnavailable, notApplied } from '@platform/service-kit';
 import { Pool } from 'undici';
 
 /** Also the number of questions to identity that are in flight at once. */
 export const CONNECTIONS = 2;
 
-interface Answer {
+interface CallResponse {
   readonly status: number;
   readonly body: unknown;
 }
@@ -34,13 +34,13 @@ export function createCaller(identityUrl: string, timeoutMs: number, connections
     path: string,
     headers: Record<string, string> = {},
     body?: string,
-  ): Promise<Answer> {
+  ): Promise<CallResponse> {
     // The timer of `AbortSignal.timeout` could not be cleared, and would abort a request that has ended long ago.
     const limit = new AbortController();
     const timer = setTimeout(() => {
       limit.abort(new Error(`no answer from identity within ${timeoutMs} ms`));
     }, timeoutMs);
-    const ask = async (): Promise<Answer> => {
+    const send = async (): Promise<CallResponse> => {
       const response = await pool.request({
         method,
         path,
@@ -55,10 +55,10 @@ export function createCaller(identityUrl: string, timeoutMs: number, connections
       return { status: response.statusCode, body: await response.body.json() };
     };
     try {
-      return await ask();
+      return await send();
     } catch (error) {
       if (!isBroken(error)) throw error;
-      return await ask();
+      return await send();
     } finally {
       clearTimeout(timer);
     }
@@ -69,5 +69,4 @@ export function createCaller(identityUrl: string, timeoutMs: number, connections
 export type Call = ReturnType<typeof createCaller>['call'];
 
 /** Marks an outage as not applied, because nothing is done for a credential before it is verified. */
-export const identityUnavailable = (cause: unknown) =>
-  asNothingDone(dependencyUnavailable('identity', cause));
+export const identityUnavailable = (cause: unknown) => notApplied(dependencyUnavailable('identity', cause));

@@ -22,7 +22,7 @@ async function registerKey({ privatePem, kid }: PrivateKey): Promise<JWT> {
 
 /**
  * Creates a function that signs claims as a JWT. @fastify/jwt reads the key that it is registered with once, and a key
- * that a call names every time, which takes ten times as long as the signature. So it is registered anew, in an
+ * that a call names every time, which takes ten times as long as the signature. So it is registered again, in an
  * application that serves nothing, when the key changes.
  */
 export function createJwtSigner() {

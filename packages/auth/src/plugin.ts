@@ -121,11 +121,11 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
     messages,
     clock: options.clock,
   });
-  app.decorate('authenticate', authentication.hooksFor(options.audience).authenticate);
-  app.decorate('authenticateFor', (audience) => authentication.hooksFor(audience).authenticate);
+  app.decorate('authenticate', authentication.authenticateFor(options.audience));
+  app.decorate('authenticateFor', authentication.authenticateFor);
   app.decorate('authenticateService', authentication.authenticateService);
-  app.addHook('onRoute', reverifyAfterBody(authentication));
-  app.addHook('onRoute', documentSecurity(authentication));
+  app.addHook('onRoute', reverifyAfterBody);
+  app.addHook('onRoute', documentSecurity);
   if (app.hasDecorator('securitySchemes')) Object.assign(app.securitySchemes, securitySchemes);
 }
 

@@ -19,7 +19,7 @@ export const toPresentation = ({ id, ip, headers }: FastifyRequest): Presentatio
   userAgent: headers['user-agent'],
 });
 
-/** Creates a function that verifies the credential of a request and sets its principal. Garbage costs no promise. */
+/** Creates a function that verifies the credential of a request and sets its principal. A malformed one is refused without a promise. */
 export function createRequestVerifier(deps: {
   readonly credentials: CredentialReader;
   readonly verification: Verification;

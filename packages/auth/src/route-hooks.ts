@@ -1,30 +1,25 @@
 import type { RouteOptions } from 'fastify';
-import type { Authentication } from './authenticate.js';
-import { documentDemands, documentPublic } from './demands.js';
+import { documentDemands, documentPublic, getDemand } from './demands.js';
 
 const hasBody = ({ method }: RouteOptions): boolean =>
   [method].flat().some((name) => name !== 'GET' && name !== 'HEAD');
 
+const getGuards = ({ onRequest = [] }: RouteOptions) => [onRequest].flat();
+
 /** An `onRoute` hook that makes routes with authentication and a possible body authenticate again after the body. */
-export const reverifyAfterBody =
-  ({ findAgain }: Authentication) =>
-  (route: RouteOptions): void => {
-    if (!hasBody(route)) return;
-    const hooks = [route.onRequest ?? []].flat();
-    const again = hooks.map(findAgain).find(Boolean);
-    if (!again) return;
-    route.preValidation = [again, ...[route.preValidation ?? []].flat()];
-  };
+export function reverifyAfterBody(route: RouteOptions): void {
+  if (!hasBody(route)) return;
+  const [reverify] = getGuards(route).flatMap((hook) => getDemand(hook)?.reverifyAfterBody ?? []);
+  if (reverify) route.preValidation = [reverify, ...[route.preValidation ?? []].flat()];
+}
 
 /** An `onRoute` hook that documents who may call each route, so that the document cannot differ from what the route does. */
-export const documentSecurity =
-  ({ isAuthenticating }: Authentication) =>
-  (route: RouteOptions): void => {
-    const { schema, onRequest = [], method } = route;
-    // Fastify adds a route for HEAD with the schema of GET.
-    if (!schema || schema.hide === true || method === 'HEAD') return;
-    const hooks = [onRequest].flat();
-    route.schema = hooks.some(isAuthenticating)
-      ? documentDemands(schema, hooks)
-      : documentPublic(schema, hooks);
-  };
+export function documentSecurity(route: RouteOptions): void {
+  const { schema, method } = route;
+  // Fastify adds a route for HEAD with the schema of GET.
+  if (!schema || schema.hide === true || method === 'HEAD') return;
+  const guards = getGuards(route);
+  route.schema = guards.some((hook) => getDemand(hook)?.isAuthentication)
+    ? documentDemands(schema, guards)
+    : documentPublic(schema, guards);
+}

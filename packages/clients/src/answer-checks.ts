@@ -3,7 +3,7 @@ import type { Answer, Operation } from './operation.js';
 
 /**
  * Leaves out which texts a response may have: during an upgrade, a newer service may send others. What the kinds of objects
- * are told apart by is a `const`, which stays.
+ * are distinguished by is a `const`, which stays.
  */
 function withoutEnums(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEnums);

@@ -16,7 +16,7 @@ export class CursorGoneError extends Error {
 
 /** A place in the feed: all events up to the position have been read. */
 export interface FeedCursor {
-  /** The epoch of the positions: they begin anew when the database is restored. */
+  /** The epoch of the positions: they start over when the database is restored. */
   readonly epoch: string;
   readonly position: string;
   /** How often events had been deleted when the reading began. */

@@ -245,7 +245,7 @@ const isAnswerable = (
   (BigInt(cursor.position) >= BigInt(deleted) || cursor.deletions === deletions) &&
   BigInt(cursor.position) <= BigInt(head);
 
-/** Makes all cursors of the feed invalid: its positions have begun anew, as after the database was restored. */
+/** Makes all cursors of the feed invalid: its positions have started over, as after the database was restored. */
 export const startFeedEpoch = (db: Pick<pg.ClientBase, 'query'>): Promise<unknown> =>
   db.query('update outbox.head set epoch = gen_random_uuid()');
 

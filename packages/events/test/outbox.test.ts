@@ -272,7 +272,7 @@ describe('feed', () => {
 });
 
 describe('retention', () => {
-  test('a reader who begins anew gets past the events that are kept among deleted ones', async () => {
+  test('a reader who starts over gets past the events that are kept among deleted ones', async () => {
     await database.addMany(6, 1);
     const all = await readEvents(database.pool, { orgId: 'org-0', limit: 1 });
     await database.pool.query('update outbox.events set published_at = now() where position between 3 and 5');

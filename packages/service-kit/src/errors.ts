@@ -71,10 +71,6 @@ export const dependencyUnavailable = (dependency: string, cause?: unknown): AppE
     cause: new Error(`${dependency} is unavailable`, { cause }),
   });
 
-/** Gives a 503 the code `NOTHING_DONE`. See `notApplied`, which takes whatever was thrown. */
-export const asNothingDone = ({ message, headers, cause }: AppError): AppError =>
-  new AppError({ status: 503, code: 'NOTHING_DONE', message, cause, ...(headers && { headers }) });
-
 const codeByStatus: Readonly<Record<number, readonly [code: string, message: string]>> = {
   400: ['BAD_REQUEST', 'Bad request'],
   404: ['NOT_FOUND', 'Not found'],

@@ -63,7 +63,6 @@ export {
   AppError,
   type AppErrorOptions,
   conflict,
-  asNothingDone,
   dependencyUnavailable,
   type FaultDetail,
   notFound,

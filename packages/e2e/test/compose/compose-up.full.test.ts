@@ -185,7 +185,7 @@ describe('the Compose file of a release, without a clone', () => {
     expect(await doMainJob(session)).toEqual(MAIN_JOB_DONE);
   }, 300_000);
 
-  test('a backup is restored into an empty installation: its tokens are good, and the feed starts anew', async () => {
+  test('a backup is restored into an empty installation: its tokens are good, and the feed starts over', async () => {
     const { call } = session;
     const file = join(project.folder, 'backup.tar');
     const body = { name: 'kept', scopes: ['crawl:read'] };

@@ -17,7 +17,7 @@ import { openSession, type Session } from './session.js';
  *   standby   → waiting   The database is down; or the lock was free, but Kafka is down: the lock is released, so that
  *                         a replica which can reach Kafka can acquire it.
  *   relaying  → standby   The topic has another number of partitions: the lock is released, and the next leader assigns keys
- *                         anew.
+ *                         again.
  *   relaying  → waiting   The database connection is lost, and the lock with it; or Kafka no longer answers, and the lock is
  *                         released.
  *   waiting   → standby   After a pause that doubles from 0.1 to 2 s while faults follow each other.

@@ -21,7 +21,7 @@ const toValues = ({ orgId, credentialId, keyHash }: IdempotencyKey) => [orgId, c
 
 /**
  * Claims a key for a request, unless another one has it. The row is locked by the insert, so of requests that come at once,
- * one alone gets it. An expired key is claimed anew.
+ * one alone gets it. An expired key is claimed again.
  *
  * @returns the request that has the key; undefined when this one has it now.
  */

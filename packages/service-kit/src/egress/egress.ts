@@ -34,7 +34,7 @@ const getHost = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1
 
 /**
  * Creates the wall in front of the network. With TLS, any public address is allowed; special-purpose addresses, and
- * connections without TLS, only where the operator lists them. The rules judge the resolved address that is then
+ * connections without TLS, only where the operator lists them. The rules check the resolved address that is then
  * connected to, so that a name that resolves to another one a moment later (DNS rebinding) gains nothing.
  *
  * @param limits.maxAnswerBytes - the largest answer in bytes; the connection of a larger one is destroyed.
@@ -96,7 +96,7 @@ export function createEgress(
   }
 
   const agent = new Agent({
-    // An address is not looked up, so it is judged here.
+    // An address is not looked up, so it is checked here.
     connect: (options, callback) => {
       const host = getHost(options.hostname);
       const port = getPort(options);

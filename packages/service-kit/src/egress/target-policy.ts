@@ -65,10 +65,10 @@ export function createTargetPolicy(options: {
     allows(host: string, address: string, port: number): boolean {
       if (names.some((one) => one.name === host.toLowerCase() && (one.port ?? port) === port)) return true;
       // An IPv4 address inside an IPv6 address must not escape the rules for IPv4.
-      const judged = findEmbeddedIpv4(address) ?? address;
-      const family = isIP(judged);
-      if ((family !== 4 && family !== 6) || judged.includes('%')) return false;
-      const rule = rules.find(({ matches }) => matches(judged, family, port));
+      const checked = findEmbeddedIpv4(address) ?? address;
+      const family = isIP(checked);
+      if ((family !== 4 && family !== 6) || checked.includes('%')) return false;
+      const rule = rules.find(({ matches }) => matches(checked, family, port));
       return rule ? rule.isAllowed : options.ports === 'any' || options.ports.includes(port);
     },
   };

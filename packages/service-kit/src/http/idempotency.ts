@@ -94,7 +94,7 @@ export function registerIdempotency(app: App, options: IdempotencyOptions): void
   const { pool, box, clock, log, shutdown, getCaller } = options;
   const claimed = new WeakMap<FastifyRequest, IdempotencyKey>();
 
-  /** Opens the response. Within its hour it is not encrypted anew, so with its key it is lost. */
+  /** Opens the response. Within its hour it is not encrypted again, so with its key it is lost. */
   function open(sealedBody: string, key: IdempotencyKey): string {
     try {
       return box.open(sealedBody, toContext(key));

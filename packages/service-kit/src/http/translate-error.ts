@@ -1,12 +1,5 @@
 import { isDatabaseUnavailable } from '../data/database.js';
-import {
-  AppError,
-  asNothingDone,
-  dependencyUnavailable,
-  invalidJson,
-  toStatusError,
-  validationError,
-} from '../errors.js';
+import { AppError, dependencyUnavailable, invalidJson, toStatusError, validationError } from '../errors.js';
 import { describeFaults } from './validation.js';
 
 interface FrameworkError extends Error {
@@ -45,5 +38,7 @@ export function translateError(thrown: unknown): AppError {
  */
 export function notApplied(thrown: unknown): AppError {
   const error = translateError(thrown);
-  return error.statusCode === 503 ? asNothingDone(error) : error;
+  if (error.statusCode !== 503) return error;
+  const { message, headers, cause } = error;
+  return new AppError({ status: 503, code: 'NOTHING_DONE', message, cause, ...(headers && { headers }) });
 }

@@ -24,7 +24,7 @@ import type { CrawlQueues } from '../queue/queues.js';
 import type { CrawlMetrics } from './metrics.js';
 
 /*
- * The road from a schedule to a worker. The rows decide; the queue says which connectors have work.
+ * The path from a schedule to a worker. The rows decide; the queue says which connectors have work.
  *
  *   schedule due   its run is inserted under the tick, which is unique, and `next_run_at` moves, in one transaction
  *   hook rung      its run is inserted, and `ring_due_at` cleared, in one transaction; it waits for the run in progress

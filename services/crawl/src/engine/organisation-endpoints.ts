@@ -50,7 +50,7 @@ const tooManyTests = () =>
   tooManyRequests(1, 'Too many tests of endpoints are in progress: wait until they have ended');
 
 /**
- * The endpoints that organisations have registered: their addresses are judged as those of other outgoing requests, and
+ * The endpoints that organisations have registered: their addresses are checked as those of other outgoing requests, and
  * their secrets are sealed.
  */
 export function createOrganisationEndpoints(options: {

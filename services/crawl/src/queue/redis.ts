@@ -3,7 +3,7 @@ import { Redis, type RedisOptions } from 'ioredis';
 
 /*
  * The connections to Redis. Only a master takes writes. After a failover, the server that was the master may answer as a
- * replica on a connection that stays open, and a name may lead to it for a moment. So a connection begins anew when a write is
+ * replica on a connection that stays open, and a name may lead to it for a moment. So a connection starts over when a write is
  * refused with READONLY, and when it begins at a replica. Of Sentinels, each attempt asks for the master.
  */
 

@@ -155,7 +155,7 @@ export async function claimDestinations(
 }
 
 /** The content of one request. */
-export interface Parcel {
+export interface DeliveryBatch {
   /** Undefined for what was not sent before. */
   readonly delivery:
     | {
@@ -195,15 +195,15 @@ export async function findDueDeliveries(
   { id, orgId, types }: Claim,
   now: Date,
   limit: number,
-): Promise<Parcel[]> {
-  type Row = Omit<Parcel, 'delivery'> & NonNullable<Parcel['delivery']>;
+): Promise<DeliveryBatch[]> {
+  type Row = Omit<DeliveryBatch, 'delivery'> & NonNullable<DeliveryBatch['delivery']>;
   const { rows } = await db.query<Row>({
     name: 'find_due_fact_deliveries',
     text: selectDeliveries,
     values: [id, orgId, now, expandFactTypes(types), limit],
   });
-  return rows.map(({ id: deliveryId, attemptCount, attempts, createdAt, ...parcel }) => ({
-    ...parcel,
+  return rows.map(({ id: deliveryId, attemptCount, attempts, createdAt, ...batch }) => ({
+    ...batch,
     delivery: { id: deliveryId, attemptCount, attempts, createdAt },
   }));
 }
@@ -312,7 +312,7 @@ export async function findNextFacts(
   });
 }
 
-/** The result of a parcel. */
+/** The result of a batch. */
 export interface Outcome {
   readonly id: string;
   readonly factId: string | null;
@@ -327,7 +327,7 @@ export interface Outcome {
   readonly createdAt: Date;
 }
 
-/** The state of a destination after some parcels. */
+/** The state of a destination after some batches. */
 export interface Progress {
   readonly position: string;
   readonly isAccepting: boolean;
@@ -340,7 +340,7 @@ export interface Progress {
   readonly isDue: boolean;
 }
 
-/** What became of the parcels of a claim. */
+/** What became of the batches of a claim. */
 export interface Served {
   readonly claim: Pick<Claim, 'id' | 'claimedUntil' | 'url'>;
   readonly outcomes: readonly Outcome[];
@@ -374,7 +374,7 @@ const store = `
   select id from mine`;
 
 /**
- * Stores what became of parcels, and how far the destinations are.
+ * Stores what became of batches, and how far the destinations are.
  *
  * @returns for each whether the claim held, and the destination is still enabled and has the same URL; else nothing is stored.
  */

@@ -11,11 +11,11 @@ import {
   hastenDeliveries,
   matchSubscriptions,
   type Outcome,
-  type Parcel,
+  type DeliveryBatch,
   type Served,
   storeOutcomes,
 } from './claim.sql.js';
-import { type DisableReason, type Result, toOutcomes, toParcels, toProgress } from './outcomes.js';
+import { type DisableReason, type Result, toOutcomes, toBatches, toProgress } from './outcomes.js';
 import { HASTENED_ATTEMPTS, OUTAGE_MS } from './schedule.js';
 import type { Send } from './send.js';
 
@@ -104,17 +104,17 @@ export function createDeliveryJob(deps: DeliveryDeps) {
   let matchedTo = NOTHING;
   let areNewIdle = false;
 
-  const batch = { maxBatch: MAX_BATCH, maxInFlight: MAX_IN_FLIGHT };
+  const batching = { maxBatch: MAX_BATCH, maxInFlight: MAX_IN_FLIGHT };
   // Many subscriptions have little to send each, so that what they need is read and stored together.
   const findNext = createBatcher({
     toKey: (claim: Claim) => claim.id,
     load: (claims) => findNextFacts(pool, claims, MAX_FACTS),
-    ...batch,
+    ...batching,
   });
   const store = createBatcher({
     toKey: ({ claim }: Served) => claim.id,
     load: (served) => storeOutcomes(pool, served),
-    ...batch,
+    ...batching,
   });
 
   async function findNew(claim: Claim, max: number) {
@@ -124,53 +124,53 @@ export function createDeliveryJob(deps: DeliveryDeps) {
       maxSearched: MAX_FACTS,
     });
     return {
-      parcels: toParcels(claim.form, facts),
+      batches: toBatches(claim.form, facts),
       position: facts.at(-1)?.position ?? claim.position,
       isEnd,
     };
   }
 
   /** Returns what is sent next, with the destination's place behind it. */
-  async function findParcels(claim: Claim) {
+  async function findBatches(claim: Claim) {
     const { form, position, isAccepting, failures } = claim;
     const at = new Date(clock());
     if (form === 'logs') {
-      const parcels = await findDueDeliveries(pool, claim, at, 1);
-      return parcels.length > 0 ? { parcels, position, isEnd: false } : findNew(claim, MAX_FACTS);
+      const batches = await findDueDeliveries(pool, claim, at, 1);
+      return batches.length > 0 ? { batches, position, isEnd: false } : findNew(claim, MAX_FACTS);
     }
     if (claim.subscription) {
       // Nothing waits unless the last request was not accepted.
-      const parcels = failures > 0 ? await findDueDeliveries(pool, claim, at, 1) : [];
-      if (parcels.length > 0) return { parcels, position, isEnd: false };
+      const batches = failures > 0 ? await findDueDeliveries(pool, claim, at, 1) : [];
+      if (batches.length > 0) return { batches, position, isEnd: false };
       const { fact, readTo, isEnd } = await findNext(claim);
-      return { parcels: toParcels(form, fact ? [fact] : []), position: readTo, isEnd };
+      return { batches: toBatches(form, fact ? [fact] : []), position: readTo, isEnd };
     }
     const max = isAccepting ? WEBHOOK_REQUESTS : 1;
     // A destination that accepts nothing is sent something old and something new in turns: it may refuse the old alone.
     const reserved = isAccepting ? REPEATED_REQUESTS : 1 - (failures % 2);
     const due = await findDueDeliveries(pool, claim, at, max);
     const room = max - Math.min(due.length, reserved);
-    const found = room > 0 ? await findNew(claim, room) : { parcels: [], position, isEnd: false };
-    const repeated = due.slice(0, max - found.parcels.length);
+    const found = room > 0 ? await findNew(claim, room) : { batches: [], position, isEnd: false };
+    const repeated = due.slice(0, max - found.batches.length);
     return {
-      parcels: [...repeated, ...found.parcels],
+      batches: [...repeated, ...found.batches],
       position: found.position,
       isEnd: found.isEnd && due.length < max && repeated.length === due.length,
     };
   }
 
   /** @returns why the subscription has ended, or the result; undefined where there is nothing to send. */
-  async function sendParcel(claim: Claim, parcel: Parcel): Promise<Result | EndReason | undefined> {
-    const { facts, factId, firstPosition } = parcel;
+  async function sendBatch(claim: Claim, batch: DeliveryBatch): Promise<Result | EndReason | undefined> {
+    const { facts, factId, firstPosition } = batch;
     const id = factId ?? `${claim.id}:${firstPosition}`;
     const [fact] = facts;
-    if (fact === undefined) return { parcel, sent: undefined };
-    if (!claim.subscription) return { parcel, sent: await send(claim, facts, id) };
+    if (fact === undefined) return { batch, sent: undefined };
+    if (!claim.subscription) return { batch, sent: await send(claim, facts, id) };
     const event = await toSubscribedEvent(claim, fact, firstPosition);
     if ('endReason' in event) return event.endReason;
-    if (event.content !== undefined) return { parcel, sent: await send(claim, [event.content], id) };
+    if (event.content !== undefined) return { batch, sent: await send(claim, [event.content], id) };
     // What waited, and is not to be seen any more, is given up.
-    return parcel.delivery && { parcel, sent: undefined };
+    return batch.delivery && { batch, sent: undefined };
   }
 
   /**
@@ -182,8 +182,8 @@ export function createDeliveryJob(deps: DeliveryDeps) {
     const endsAt = clock() + TURN_MS;
     let claim = claimed;
     for (;;) {
-      const { parcels, position, isEnd } = await findParcels(claim);
-      const given = await Promise.all(parcels.map((parcel) => sendParcel(claim, parcel)));
+      const { batches, position, isEnd } = await findBatches(claim);
+      const given = await Promise.all(batches.map((batch) => sendBatch(claim, batch)));
       const endReason = given.find((one) => typeof one === 'string');
       if (endReason) {
         // One that has expired may have been refreshed meanwhile.
@@ -211,7 +211,7 @@ export function createDeliveryJob(deps: DeliveryDeps) {
         await disable(claim, disableReason);
         return false;
       }
-      if (claimedUntil === null) return isDue && (parcels.length > 0 || position !== claimed.position);
+      if (claimedUntil === null) return isDue && (batches.length > 0 || position !== claimed.position);
       claim = { ...claim, ...after, position, claimedUntil };
     }
   }

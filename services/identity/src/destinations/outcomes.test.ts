@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS } from '@platform/service-kit';
-import type { Parcel } from './claim.sql.js';
+import type { DeliveryBatch } from './claim.sql.js';
 import { type Result, toOutcomes, toProgress } from './outcomes.js';
 import type { Sent } from './send.js';
 
@@ -23,11 +23,11 @@ const toSent = (status: number, retryAfterMs?: number): Sent => ({
     durationMs: 1,
   },
 });
-/** A parcel with so many facts, which was sent so often before. */
+/** A batch with so many facts, which was sent so often before. */
 function toResult(sent: Sent | undefined, { attemptCount = 0, count = 1 } = {}): Result {
   const positions = Array.from({ length: count }, (_, index) => String(index + 1));
   const id = '019b7c8e-0000-7000-8000-000000000001';
-  const parcel: Parcel = {
+  const batch: DeliveryBatch = {
     delivery: attemptCount > 0 ? { id, attemptCount, attempts: [], createdAt: new Date(NOW) } : undefined,
     factId: count === 1 ? id : null,
     type: null,
@@ -36,7 +36,7 @@ function toResult(sent: Sent | undefined, { attemptCount = 0, count = 1 } = {}):
     facts: positions.map((position) => `{"position":${position}}`),
     positions,
   };
-  return { parcel: sent ? parcel : { ...parcel, facts: [], positions: [] }, sent };
+  return { batch: sent ? batch : { ...batch, facts: [], positions: [] }, sent };
 }
 const refused = (attemptCount: number) => toResult(toSent(500), { attemptCount });
 

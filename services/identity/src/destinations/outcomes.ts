@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { Claim, NewFact, Outcome, Parcel, Progress } from './claim.sql.js';
+import type { Claim, NewFact, Outcome, DeliveryBatch, Progress } from './claim.sql.js';
 import {
   DISABLED_AFTER_MS,
   findNextAttempt,
@@ -14,9 +14,9 @@ import { attemptFaults, type Sent } from './send.js';
 /** Why a destination is disabled, or a subscription ends. */
 export type DisableReason = 'failing' | 'gone' | 'unauthorized';
 
-/** A parcel with what became of it; without, when nothing was sent because its facts had been deleted. */
+/** A batch with what became of it; without, when nothing was sent because its facts had been deleted. */
 export interface Result {
-  readonly parcel: Parcel;
+  readonly batch: DeliveryBatch;
   readonly sent: Sent | undefined;
 }
 
@@ -31,7 +31,7 @@ const MAX_REFUSALS = 8;
 const MAX_COUNTED_ATTEMPTS = 1_000;
 
 /** Packs facts: each by itself for a webhook, all of them as logs. */
-export function toParcels(form: string, facts: readonly NewFact[]): Parcel[] {
+export function toBatches(form: string, facts: readonly NewFact[]): DeliveryBatch[] {
   const wanted = facts.flatMap(({ event, ...fact }) => (event === null ? [] : [{ ...fact, event }]));
   const [first] = wanted;
   const last = wanted.at(-1);
@@ -68,22 +68,22 @@ const isContentRefused = (form: string, sent: Sent): boolean =>
 const isRefusal = ({ attempt: { status } }: Sent): boolean =>
   status !== null && status >= 400 && status < 500 && status !== 408 && status !== 429;
 
-const isSplit = (form: string, { parcel, sent }: Result): boolean =>
-  sent !== undefined && isContentRefused(form, sent) && parcel.facts.length > 1;
+const isSplit = (form: string, { batch, sent }: Result): boolean =>
+  sent !== undefined && isContentRefused(form, sent) && batch.facts.length > 1;
 
 /** Halves logs, so that the facts that are refused are found. */
-function split({ delivery, facts, positions, ...parcel }: Parcel): Parcel[] {
+function split({ delivery, facts, positions, ...batch }: DeliveryBatch): DeliveryBatch[] {
   const middle = Math.ceil(facts.length / 2);
   return [
     {
-      ...parcel,
+      ...batch,
       delivery,
       facts: facts.slice(0, middle),
       positions: positions.slice(0, middle),
       lastPosition: positions[middle - 1] as string,
     },
     {
-      ...parcel,
+      ...batch,
       delivery: delivery && { ...delivery, id: uuidv7() },
       facts: facts.slice(middle),
       positions: positions.slice(middle),
@@ -109,10 +109,10 @@ function findNext(form: string, sent: Sent, pauses: number, isSoleFact: boolean,
 function toOutcome(
   { form, failures }: Pick<Claim, 'form' | 'failures'>,
   isCounted: boolean,
-  { parcel, sent }: Result,
+  { batch, sent }: Result,
   now: number,
 ): Outcome {
-  const { delivery, factId, type, facts, firstPosition, lastPosition } = parcel;
+  const { delivery, factId, type, facts, firstPosition, lastPosition } = batch;
   const attemptsBefore = delivery?.attemptCount ?? 0;
   const attemptCount = isCounted ? attemptsBefore + 1 : Math.max(attemptsBefore, 1);
   // The pauses grow all the same: the attempts of a single refused fact must not delay the next facts.
@@ -137,7 +137,7 @@ function toOutcome(
 }
 
 /**
- * Returns what is stored of parcels that were sent at the same time. An attempt counts only when the destination has accepted
+ * Returns what is stored of batches that were sent at the same time. An attempt counts only when the destination has accepted
  * something, in this round or in the one before: no fact is given up because its receiver is unavailable. For a subscription,
  * which is sent one event at a time, an attempt counts when the receiver refuses the event.
  */
@@ -154,7 +154,7 @@ export function toOutcomes(
   return results
     .flatMap((result) =>
       isSplit(form, result)
-        ? split(result.parcel).map((parcel) => ({ parcel, sent: result.sent, isHalf: true }))
+        ? split(result.batch).map((batch) => ({ batch, sent: result.sent, isHalf: true }))
         : [{ ...result, isHalf: false }],
     )
     .map(({ isHalf, ...result }) => {
@@ -178,12 +178,12 @@ export function toProgress(
   results: readonly Result[],
   now: number,
 ): Judgement {
-  const judged = results.flatMap((result) => (result.sent && !isSplit(form, result) ? [result.sent] : []));
-  const disableReason = judged.some(({ attempt }) => attempt.status === 410) ? 'gone' : undefined;
-  if (judged.length === 0) return { isAccepting, failures, failingSince, resumeAt: null, disableReason };
-  if (judged.some(({ isAccepted }) => isAccepted))
+  const counted = results.flatMap((result) => (result.sent && !isSplit(form, result) ? [result.sent] : []));
+  const disableReason = counted.some(({ attempt }) => attempt.status === 410) ? 'gone' : undefined;
+  if (counted.length === 0) return { isAccepting, failures, failingSince, resumeAt: null, disableReason };
+  if (counted.some(({ isAccepted }) => isAccepted))
     return { isAccepting: true, failures: 0, failingSince: null, resumeAt: null, disableReason };
-  const retryAfterMs = Math.max(0, ...judged.map((sent) => sent.retryAfterMs ?? 0));
+  const retryAfterMs = Math.max(0, ...counted.map((sent) => sent.retryAfterMs ?? 0));
   const resumption = findResumption(failures + 1, now).getTime();
   const since = failingSince ?? new Date(now);
   return {

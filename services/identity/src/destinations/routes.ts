@@ -98,7 +98,7 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
         summary:
           'Change a destination; when enabled again, it resumes where it was, as far as facts are kept',
         description:
-          'A credential that is left out is kept, null deletes it; a URL at another origin needs it anew. Requests that are being sent as before are stopped. Facts are kept for 14 days.',
+          'A credential that is left out is kept, null deletes it; a URL at another origin needs it again. Requests that are being sent as before are stopped. Facts are kept for 14 days.',
         params: DestinationPath,
         body: ChangeDestinationBody,
         response: { 200: DestinationAnswer, ...errorResponses(400, 401, 403, 404) },

@@ -67,7 +67,7 @@ function toStatusFault(status: number): UpstreamFaultKind | null {
 const toKeyHeaders = ({ subscriptionKey }: Pick<Target, 'subscriptionKey'>) =>
   subscriptionKey ? { 'x-mcp-subscription-id': subscriptionKey } : {};
 
-/** Sends a request through the wall. The name of the host is resolved anew unless there is a connection. */
+/** Sends a request through the wall. The name of the host is resolved again unless there is a connection. */
 function postTo(
   egress: Egress,
   to: string,

@@ -32,23 +32,23 @@ const lockDue = `
 
 /*
  * The children of a token that was rotated get its successor as their parent, so that they are revoked with that one.
- * Those of a token that expires get its own parent, since a session can rotate them into tokens that outlive it. An heir
+ * Those of a token that expires get its own parent, since a session can rotate them into tokens that outlive it. A successor
  * that ends in the same batch passes them on.
  */
 const moveChildren = `
   with recursive due as materialized (
-    select id, coalesce(successor_id, parent_id) as heir_id from personal_access_tokens where id = any($1::uuid[])
-  ), heirs as (
-    select id, heir_id from due
+    select id, coalesce(successor_id, parent_id) as next_parent_id from personal_access_tokens where id = any($1::uuid[])
+  ), successors as (
+    select id, next_parent_id from due
     union all
-    select heirs.id, due.heir_id from heirs join due on due.id = heirs.heir_id
+    select successors.id, due.next_parent_id from successors join due on due.id = successors.next_parent_id
   ), moved as materialized (
-    select child.id, heirs.heir_id
-    from heirs join personal_access_tokens child on child.parent_id = heirs.id and child.status = 'active'
-    where not exists (select from due where due.id = heirs.heir_id) and child.id <> all($1)
+    select child.id, successors.next_parent_id
+    from successors join personal_access_tokens child on child.parent_id = successors.id and child.status = 'active'
+    where not exists (select from due where due.id = successors.next_parent_id) and child.id <> all($1)
     limit $2
   )
-  update personal_access_tokens child set parent_id = moved.heir_id from moved where child.id = moved.id`;
+  update personal_access_tokens child set parent_id = moved.next_parent_id from moved where child.id = moved.id`;
 
 const markEnded = `
   with marked as (
@@ -123,7 +123,7 @@ const purgeEndedTokens = `
   ), deleted as (
     delete from personal_access_tokens where id in (
       select id from due where not exists (
-        select from personal_access_tokens heir where heir.lineage_id = due.lineage_id and heir.status = 'active'))
+        select from personal_access_tokens successor where successor.lineage_id = due.lineage_id and successor.status = 'active'))
     returning id
   )
   select count(*)::int as "dueCount", max(ended_at) as "lastEndedAt", (select count(*)::int from deleted) as "deletedCount"

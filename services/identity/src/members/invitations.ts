@@ -22,7 +22,7 @@ interface InvitationContext {
 }
 
 const invitationLapsed = (): AppError =>
-  conflict('INVITATION_LAPSED', 'The invitation has lapsed: invite the address anew');
+  conflict('INVITATION_LAPSED', 'The invitation has lapsed: invite the address again');
 
 const RepeatedInvitation = Type.Object(
   {

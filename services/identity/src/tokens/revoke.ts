@@ -100,10 +100,10 @@ const revokeFrom = (seed: string) => `
   with recursive family as (
     select id from personal_access_tokens where org_id = $3 and ${seed}
     union ${selectFamilyMembers('not $7::boolean')}
-  ), heir as (
+  ), successor as (
     select coalesce(successor_id, parent_id) as id from personal_access_tokens where id = $1
   ), kept as (
-    update personal_access_tokens child set parent_id = (select id from heir)
+    update personal_access_tokens child set parent_id = (select id from successor)
     where child.parent_id = any(array(select id from family)) and child.status = 'active' and $7::boolean
   ), revoked as (
     update personal_access_tokens token

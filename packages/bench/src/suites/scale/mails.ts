@@ -40,7 +40,7 @@ export const mails = defineMeasurement({
     mail_p99: { unit: 'ms', note: '99 % of them' },
     insert_mails_ms: { unit: 'ms', note: 'the statement that stores the mails of a moment; mean' },
     records_p99: { unit: 'ms', note: '99 % of the pages of 100 records of an organisation' },
-    mails_vacuum: { unit: 's', note: 'vacuum of the mails after a hundredth was written anew' },
+    mails_vacuum: { unit: 's', note: 'vacuum of the mails after a hundredth was rewritten' },
     mails_deleted: { unit: '/s', note: 'old mails deleted by the retention' },
     mails_backup: { unit: 's', note: 'pg_dump -Fc of mail' },
     mails_backup_mib: { unit: 'MiB', note: 'its size' },

@@ -54,7 +54,7 @@ export const schedules = defineMeasurement({
     },
     runs_mib: { unit: 'MiB', note: 'a million runs with their indexes' },
     events_mib: { unit: 'MiB', note: 'a million events with their indexes' },
-    schedules_vacuum: { unit: 's', note: 'vacuum of the schedules after a hundredth was written anew' },
+    schedules_vacuum: { unit: 's', note: 'vacuum of the schedules after a hundredth was rewritten' },
     schedules_backup: { unit: 's', note: 'pg_dump -Fc of crawl' },
     schedules_backup_mib: { unit: 'MiB', note: 'its size' },
   },

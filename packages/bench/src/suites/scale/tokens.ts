@@ -30,7 +30,7 @@ export const tokens = defineMeasurement({
     live_ms: { unit: 'ms', note: 'the statement that finds live tokens, for all requests of a moment; mean' },
     live_max_ms: { unit: 'ms', note: 'the slowest of them' },
     ...describeCosts('creation', 'new token'),
-    tokens_vacuum: { unit: 's', note: 'vacuum of the tokens after a hundredth was written anew' },
+    tokens_vacuum: { unit: 's', note: 'vacuum of the tokens after a hundredth was rewritten' },
     tokens_deleted: { unit: '/s', note: 'ended tokens deleted by the retention' },
     tokens_backup: { unit: 's', note: 'pg_dump -Fc of identity' },
     tokens_backup_mib: { unit: 'MiB', note: 'its size' },

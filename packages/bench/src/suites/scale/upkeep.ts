@@ -45,7 +45,7 @@ async function time(act: () => Promise<unknown>): Promise<number> {
   return (performance.now() - startedAt) / 1_000;
 }
 
-/** Measures the vacuum of a table after a hundredth of its rows was written anew. @returns seconds. */
+/** Measures the vacuum of a table after a hundredth of its rows was rewritten. @returns seconds. */
 export async function measureVacuum(
   { progress }: Fixture,
   databaseUrl: string,

@@ -17,7 +17,7 @@ interface NameProps {
   onPress(id: string): void;
 }
 
-/** A name that filters by what it names; the last part of the id where that has none any more. */
+/** A name that filters by what it names; the last part of the id where that was deleted. */
 const Name = ({ id, names, onPress }: NameProps) => {
   const found = names[id];
   const name = nameOf(id, names);

@@ -1,6 +1,6 @@
 import cronstrue from 'cronstrue';
 
-/** Lists what a step selects that does not divide the hour or the day: every seven hours begin anew at midnight. */
+/** Lists what a step selects that does not divide the hour or the day: every seven hours start over at midnight. */
 function listUneven(field: string, count: number): string {
   const step = Number(/^\*\/(\d+)$/.exec(field)?.[1] ?? 1);
   if (step < 1 || count % step === 0) return field;

@@ -14,7 +14,7 @@ import { type Task, type TaskContext, type TaskOrder, EndpointUnavailable } from
  *
  *   POST <endpoint>            the order as JSON. `Idempotency-Key` names run and attempt: a worker that
  *                              takes over the run posts the same order again, byte for byte (its deadline,
- *                              which moves, is in `X-Run-Deadline`, its lease, which each claim has anew, in
+ *                              which moves, is in `X-Run-Deadline`, its lease, which each claim renews, in
  *                              `X-Run-Lease`); a retry is a new order
  *     200, 204                 done
  *     202 + Location           accepted; the location, of the same origin, reports the progress

@@ -19,7 +19,7 @@ export interface ListedRow {
   readonly lastDeliveredAt: string | null;
 }
 
-/* A subscription whose credential has ended is none any more, whether or not it was deleted. */
+/* A subscription ends with its credential, even before it is deleted. */
 const withCredential = `
   from fact_destinations d
     left join personal_access_tokens t on d.credential_kind = 'pat' and t.id = d.credential_id and t.status = 'active'

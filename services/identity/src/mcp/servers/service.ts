@@ -185,7 +185,7 @@ function toChangedFields(
 ) {
   const parsed = url === undefined ? undefined : parseServerUrl(url, egress);
   const isMoved = parsed !== undefined && isOtherOrigin(before.url, parsed);
-  // A client that has registered itself registers anew.
+  // A client that has registered itself registers again.
   const isRegistered = before.credential === 'oauth' && before.clientId === null;
   if (isMoved && before.secretSealed !== null && credential === undefined && !isRegistered)
     throw secretRequired();

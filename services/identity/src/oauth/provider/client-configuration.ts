@@ -42,7 +42,7 @@ export function createClientConfiguration(deps: ClientConfigurationDeps, audienc
       properties: ['platform_rules'],
       validator(ctx, key, _value, metadata) {
         delete metadata[key];
-        // Stored clients were checked when they were registered. A document is read anew each time.
+        // Stored clients were checked when they were registered. A document is read again each time.
         const isDocument = metadata.client_id.startsWith('https:');
         if (isDocument || ctx?.oidc.route === 'registration') applyClientRules(metadata, isDocument);
       },

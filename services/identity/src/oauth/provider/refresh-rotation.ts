@@ -20,7 +20,7 @@ export const isSuperseded = (token: ArtifactRow): boolean =>
   token.payload === null || (token.refresh_generation ?? 0) > getRotations(token) + 1;
 
 /**
- * Returns the payload of a stored token. One whose successor has been used has none any more: what the provider needs to end
+ * Returns the payload of a stored token. It is deleted once the successor has been used: what the provider needs to end
  * the grant is in the grant.
  */
 export const readPayload = ({ payload, ...token }: ArtifactRow): object =>

@@ -33,7 +33,7 @@ function createErrorPages() {
       logServerError(request.log, { error: error.cause ?? error, message, isOutage: status === 503 });
     const retryAfter = error.headers?.['retry-after'];
     if (retryAfter !== undefined) void reply.header('retry-after', retryAfter);
-    // A form is opened anew: it may be its token that was refused.
+    // A form is opened again: it may be its token that was refused.
     const target = request.method === 'GET' ? request.url : request.url.split('?', 1)[0];
     void sendPage(reply, toErrorPage(error, request.id, target), { status });
   };

@@ -12,7 +12,7 @@ import type { PasskeyAssertion } from './schemas.js';
 /** As long as a page of the sign-in is left open with the passkeys offered in its field. */
 const LIFETIME_MS = 60 * 60_000;
 const CONTEXT = 'passkey-sign-in';
-/** What was used is told apart from the challenges of sessions and sign-ins by this. */
+/** Distinguishes what was used from the challenges of sessions and sign-ins. */
 export const USED = 'signed_in:';
 
 /** Creates a challenge. Each is another one: sealing is random. */

@@ -12,7 +12,7 @@ import { findPendingSignIn, insertPendingSignIn, lockFactors } from './queries.j
 
 /*
  * A pending sign-in lasts ten minutes and ends with the password that it began with. Whether it asks for a factor or for
- * the set-up of one is decided anew at each step: an account that has a factor never gets another one this way.
+ * the set-up of one is decided again at each step: an account that has a factor never gets another one this way.
  */
 
 const LIFETIME_MS = 10 * 60_000;

@@ -179,7 +179,7 @@ test('a replica that died while it listed a server begins with the others', asyn
 test('handshakes of 3.8 MB are not kept', async () => {
   hostile.onHandshake = attacks.hugeHandshake;
   const id = await mounts.mount(hostile.url);
-  // Each change of how a server is reached begins connections anew, while the earlier ones are kept: 220 MB in all.
+  // Each change of how a server is reached opens connections again, while the earlier ones are kept: 220 MB in all.
   for (let change = 0; change < 58; change += 1) {
     await mounts.call('PATCH', `/${id}`, { url: `${hostile.url}?${change}` });
     expect(await mounts.test(id)).toMatchObject({ isUsable: false, fault: 'too_large' });

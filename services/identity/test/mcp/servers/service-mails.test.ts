@@ -48,7 +48,7 @@ test('MAIL-45 a member whose account a server refuses is mailed once, with the w
   await ada.agent.getText();
   await platform.drained();
   expect(platform.mailsTo(ada.email, subject)).toHaveLength(1);
-  // Whoever connects anew is told anew.
+  // Whoever connects again is told again.
   await ada.connect('old');
   await ada.agent.getText();
   await platform.mailTo(ada.email, subject, 2);

@@ -140,7 +140,7 @@ test('a second request within a minute mails nothing, and one shortly after mail
   await platform.minutePassed();
   platform.identity.advance(4 * MINUTE);
   expect(await requestCode(email, 2)).toBe(code);
-  // Its lifetime begins anew.
+  // Its lifetime starts over.
   platform.identity.advance(9 * MINUTE);
   expect((await login(email, code)).status).toBe(200);
 });

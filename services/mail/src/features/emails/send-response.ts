@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { asNothingDone, dependencyUnavailable, errorResponses } from '@platform/service-kit';
+import { dependencyUnavailable, errorResponses, notApplied } from '@platform/service-kit';
 import { configurationIncomplete } from '../smtp-configuration/errors.js';
 import { keyInUse, keyReused, outcomeUnknown, sendingFailed, unknownTemplate } from './errors.js';
 import { EmailAcceptedResponse, SendEmailResponse } from './schemas.js';
@@ -26,7 +26,7 @@ export const sendResponses = {
     keyReused(),
     sendingFailed(),
     outcomeUnknown(),
-    asNothingDone(dependencyUnavailable('queue')),
+    notApplied(dependencyUnavailable('queue')),
   ),
 };
 

@@ -18,10 +18,10 @@ export interface Allowance {
   /** Aborted by the fault that ends the operation. */
   readonly signal: AbortSignal;
   /** Counts bytes of an answer as they arrive. @throws UpstreamFault. */
-  take(bytes: number): void;
+  acquire(bytes: number): void;
   /** Counts a request of the server, which is dropped. */
   drop(): void;
-  getTakenBytes(): number;
+  getReceivedBytes(): number;
   /** What the operation passes on as it came. */
   readonly texts: RelayedTexts;
 }
@@ -54,7 +54,7 @@ export function createAllowances() {
     ): Promise<T> {
       const controller = new AbortController();
       let fault: UpstreamFault | undefined;
-      let taken = 0;
+      let received = 0;
       let dropped = 0;
       let isOver = false;
       const end = (kind: UpstreamFault['kind']): UpstreamFault => {
@@ -64,18 +64,18 @@ export function createAllowances() {
       };
       const allowance: Allowance = {
         signal: controller.signal,
-        take(bytes) {
+        acquire(bytes) {
           if (isOver || fault) throw end('too_large');
-          const counted = toCounted(taken + bytes) - toCounted(taken);
-          if (taken + bytes > maxBytes) throw end('too_large');
+          const counted = toCounted(received + bytes) - toCounted(received);
+          if (received + bytes > maxBytes) throw end('too_large');
           if (!memory.tryAcquire(orgId, counted)) throw end('busy');
-          taken += bytes;
+          received += bytes;
         },
         drop() {
           dropped += 1;
           if (dropped > MAX_INBOUND_REQUESTS) end('invalid_answer');
         },
-        getTakenBytes: () => taken,
+        getReceivedBytes: () => received,
         texts: {},
       };
       const timer = timeoutMs === undefined ? undefined : setTimeout(() => end('timeout'), timeoutMs);
@@ -86,7 +86,7 @@ export function createAllowances() {
       } finally {
         clearTimeout(timer);
         isOver = true;
-        memory.release(orgId, toCounted(taken));
+        memory.release(orgId, toCounted(received));
       }
     },
 

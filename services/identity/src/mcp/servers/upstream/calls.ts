@@ -165,7 +165,7 @@ export function createUpstreamCalls(deps: {
         maxTotalTimeout: timeoutMs,
         signal: AbortSignal.any([signal, allowance.signal]),
         // Without it, the client would list the tools and call again when the server reports another definition. The content of
-        // results is the caller's to judge, by the output schema that it was shown.
+        // results is the caller's to check, by the output schema that it was shown.
         toolDefinition: { name: toolName, inputSchema: definition.inputSchema },
         ...(!isTracing() && { headers: trace }),
         ...(context.isStreamed && {

@@ -30,7 +30,7 @@ const MAX_HANDSHAKE_BYTES = 64 * 1_024;
 /** A server of an earlier revision may leave the first attempt without an answer. */
 const HANDSHAKE_ATTEMPTS = 2;
 
-/** The content of results is the caller's to judge: the platform compiles no schema of a foreign server. */
+/** The content of results is the caller's to check: the platform compiles no schema of a foreign server. */
 const acceptAll = {
   getValidator: () => (value: unknown) => ({ valid: true, data: value, errorMessage: undefined }) as never,
 };
@@ -48,14 +48,14 @@ export function connectTo(options: ConnectionOptions): Promise<Connected> {
     },
   );
   const limits = { orgId, maxBytes: MAX_HANDSHAKE_BYTES, timeoutMs: HANDSHAKE_ATTEMPTS * timeoutMs };
-  return allowances.run(limits, async ({ signal, getTakenBytes }) => {
+  return allowances.run(limits, async ({ signal, getReceivedBytes }) => {
     try {
       await client.connect(createOneWayTransport(options), {
         timeout: timeoutMs,
         signal,
         ...(prior && { prior }),
       });
-      return { client, bytes: getTakenBytes() };
+      return { client, bytes: getReceivedBytes() };
     } catch (error) {
       await client.close().catch(() => undefined);
       throw error;

@@ -33,7 +33,7 @@ function limitBody(body: Body, isJson: boolean, allowance: Allowance | undefined
     new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
         if (!allowance) throw new UpstreamFault('too_large');
-        allowance.take(chunk.byteLength);
+        allowance.acquire(chunk.byteLength);
         const first = isBegun ? undefined : chunk.find((byte) => !isSpace(byte));
         if (first !== undefined && first !== OPENING_BRACE) throw new UpstreamFault('invalid_answer');
         isBegun ||= first !== undefined;

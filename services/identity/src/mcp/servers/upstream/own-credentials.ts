@@ -77,7 +77,7 @@ export function createOwnCredentials(deps: {
     readonly hasEnded?: boolean;
   }> {
     const owner = toOwner(server, accountId);
-    const giveUpAt = performance.now() + MAX_WAIT_MS;
+    const deadlineAt = performance.now() + MAX_WAIT_MS;
     for (;;) {
       const found = await findUsable(pool, server, accountId).catch(failUnavailable);
       const { credential } = found;
@@ -88,7 +88,7 @@ export function createOwnCredentials(deps: {
       const hasLasted = credential.id !== rejected?.id && !renewals.isExpired(owner, credential);
       if (renewal === 'ended') return hasLasted ? found : { ...found, hasEnded: true };
       if (renewal === 'failed') return hasLasted ? found : { isOther: true };
-      if (performance.now() > giveUpAt) return { isOther: true };
+      if (performance.now() > deadlineAt) return { isOther: true };
     }
   }
 
@@ -100,7 +100,7 @@ export function createOwnCredentials(deps: {
     });
 
   /** Mails a member that they have to sign in again. A server that refuses and accepts in turns causes one mail a day. */
-  async function tellMember(
+  async function notifyMember(
     tx: Transaction,
     { id, name }: UpstreamServer,
     userId: string,
@@ -127,7 +127,7 @@ export function createOwnCredentials(deps: {
         const detail = { server: name, serverId };
         // oxfmt-ignore
         await insertAuditEntry(tx, { orgId, action: 'mcp_credential.refused', actor: platformActor, subjectId: userId, detail, at });
-        if (!isServiceAccount) await tellMember(tx, server, userId, { at, connectedAt });
+        if (!isServiceAccount) await notifyMember(tx, server, userId, { at, connectedAt });
       })
       .then(() => outbox.wake())
       // The next call finds it out again.

@@ -36,8 +36,8 @@ const wasAlive = (token: string): string => `
  */
 const isLeaked = `token.id = report.token_id and token.token_hash = report.digest
   and (${wasAlive('token')} or exists (
-    select from personal_access_tokens heir
-    where heir.lineage_id = coalesce(token.lineage_id, token.id) and ${wasAlive('heir')}))`;
+    select from personal_access_tokens successor
+    where successor.lineage_id = coalesce(token.lineage_id, token.id) and ${wasAlive('successor')}))`;
 
 /* Deletes the reports of anything else. Replicas take different ones. */
 const dropIdle = `

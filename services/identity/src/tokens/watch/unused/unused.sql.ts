@@ -48,7 +48,7 @@ export interface WarnedToken {
   readonly name: string;
   /** Of the service account that it acts as. */
   readonly account: string | null;
-  /** The policy; null when there is none any more. */
+  /** The policy; null when it was removed. */
   readonly days: number | null;
   readonly isRevocable: boolean;
 }
@@ -73,7 +73,7 @@ export async function findWarnedTokens(
   return rows;
 }
 
-/* A token that is used again, or that the policy no longer revokes, is looked at and warned about anew. */
+/* A token that is used again, or that the policy no longer revokes, is looked at and warned about again. */
 const forget = `
   with forgotten as (
     delete from unused_tokens where token_id = any($1::uuid[])

@@ -51,7 +51,7 @@ const toWarn = `
     ${unusedSince} as "unusedSince", ${revokedFrom('$3')} as "revokedFrom",
     coalesce(token.status = 'active' and token.successor_id is null and ${unusedSince} <= ${warningBound('$3')}, false)
       as "isUnused",
-    account.removed_at is null and (token.expires_at is null or token.expires_at > ${revokedFrom('$3')}) as "isNews"
+    account.removed_at is null and (token.expires_at is null or token.expires_at > ${revokedFrom('$3')}) as "isReportable"
   from unused_tokens unused join personal_access_tokens token on token.id = unused.token_id
     left join service_accounts account on account.id = token.service_account_id
     left join token_policies policy on policy.org_id = token.org_id and policy.revoke_unused_days is not null
@@ -71,15 +71,14 @@ export async function takeUnused(
   holder: { readonly id: string; readonly isOrganisation: boolean },
   now: Date,
 ): Promise<UnusedToken[]> {
-  const { rows } = await client.query<UnusedToken & { readonly isUnused: boolean; readonly isNews: boolean }>(
-    toWarn,
-    [holder.id, holder.isOrganisation, now],
-  );
+  const { rows } = await client.query<
+    UnusedToken & { readonly isUnused: boolean; readonly isReportable: boolean }
+  >(toWarn, [holder.id, holder.isOrganisation, now]);
   const unused = rows.filter(({ isUnused }) => isUnused);
   await client.query(setWarned, [unused.map(({ id }) => id), now]);
   await forgetUnused(
     client,
     rows.filter(({ isUnused }) => !isUnused).map(({ id }) => id),
   );
-  return unused.filter(({ isNews }) => isNews);
+  return unused.filter(({ isReportable }) => isReportable);
 }

@@ -116,7 +116,7 @@ export async function begin(
   // A client that an administrator has given is for the issuer of the first sign-in, and shown to no other one.
   const wanted = options.scopes.filter((scope) => typeof scope === 'string' && scope !== '') as string[];
   const scope = wanted.length === 0 ? named : computeScopeUnion(named, ...wanted);
-  // A client that has registered itself for fewer scopes registers anew.
+  // A client that has registered itself for fewer scopes registers again.
   const registered = options.client && 'scope' in options.client ? options.client.scope : undefined;
   const isTooNarrow = registered !== undefined && isStrictScopeSuperset(scope, registered);
   const memory: Memory = {
