@@ -260,22 +260,31 @@ test('PAT-31 reports of a token that was revoked before cause no alert, however 
   expect(await findEntries('token.leaked', token)).toEqual([]);
 });
 
+interface Timed {
+  readonly ms: number;
+  readonly answer: string;
+}
+
 test('PAT-31 neither the answer nor its time distinguishes a live token from garbage', async () => {
-  const time = async (token: string) => {
+  const pairs: (readonly [Timed, Timed])[] = [];
+  const time = async (token: string): Promise<Timed> => {
     const startedAt = performance.now();
-    const { status, text } = await report([{ token }]);
+    // One network may report so often and no more.
+    const from = `198.51.100.${pairs.length}`;
+    const { status, text } = await report([{ token }], { 'x-forwarded-for': from });
     return { ms: performance.now() - startedAt, answer: `${status} ${text}` };
   };
   await time('x');
-  const pairs = [];
-  for (let count = 0; count < 12; count += 1) {
-    const { accessToken } = await add(`timed ${count}`);
-    pairs.push([await time(accessToken), await time(`${accessToken}x`)] as const);
+  const median = (which: 0 | 1) =>
+    pairs.map((pair) => pair[which].ms).toSorted((a, b) => a - b)[pairs.length >> 1] ?? 0;
+  const isAlike = () => Math.abs(median(0) - median(1)) < Math.max(5, median(1) / 2);
+  // A busy machine can delay a few of either kind more than the other: a difference of the product stays, however many are timed.
+  while (pairs.length < 12 || (!isAlike() && pairs.length < 60)) {
+    const { accessToken } = await add(`timed ${pairs.length}`);
+    pairs.push([await time(accessToken), await time(`${accessToken}x`)]);
   }
-  const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
   expect(new Set(pairs.flat().map(({ answer }) => answer)).size).toBe(1);
-  const [alive, dead] = [median(pairs.map(([a]) => a.ms)), median(pairs.map(([, b]) => b.ms))];
-  expect(Math.abs(alive - dead)).toBeLessThan(Math.max(10, dead));
+  expect(isAlike()).toBe(true);
 });
 
 test('PAT-31 rejects what is no report', async () => {
