@@ -1,5 +1,5 @@
 import type { AccessEntry, Document } from '@platform/crawl-worker/documents';
-import { callUrl, testPlatform } from '@platform/testing';
+import { callUrl, createRandom, testPlatform } from '@platform/testing';
 import { toReader } from '../src/access.js';
 import { startKnowledge } from './knowledge.js';
 
@@ -25,15 +25,9 @@ const SCOPES = ['kb:read', 'semantic:write'];
 const NOTHING = 'Nothing was found.';
 const NO_PAGE = 'There is no such page. Use a path that search has returned.';
 
-/** A generator of numbers with a seed, so that a failure can be repeated: mulberry32. */
-function createRandom(seed: number) {
-  let state = seed;
-  const next = (): number => {
-    state = (state + 0x6d_2b_79_f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
+/** Chooses by a seed, so that a failure can be repeated. */
+function createChoices(seed: number) {
+  const next = createRandom(seed);
   const below = (count: number): number => Math.floor(next() * count);
   return { next, below, pick: <T>(from: readonly T[]): T => from[below(from.length)] as T };
 }
@@ -51,8 +45,8 @@ interface Group {
 
 const seed = Number(process.env['PEOPLE_SEED'] ?? Date.now() % 1_000_000);
 /** What changes is the same for a seed, in whichever order the searches between two changes end. */
-const random = createRandom(seed);
-const asked = createRandom(seed + 1);
+const random = createChoices(seed);
+const asked = createChoices(seed + 1);
 
 const platform = await testPlatform();
 const { orgId: org, admin } = await platform.organisation();

@@ -39,6 +39,7 @@ export {
 } from './lazy/test-servers.js';
 export { createProofKey, type ProofKey } from './proof-key.js';
 export { ensurePythonKafka, ensurePythonMcp } from './python-packages.js';
+export { createRandom } from './random.js';
 export { firstCopiesByKey, type ReadMessage, readTopic, type TopicReader } from './read-topic.js';
 export { assertDeclared, describeWith } from './requirements/describe-with.js';
 export { readMissing, writeMissing } from './requirements/environment.js';

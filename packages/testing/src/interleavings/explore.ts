@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { isThorough, readInterleavingReplay, readInterleavingSeeds } from '../environment.js';
+import { createRandom } from '../random.js';
 import { waitFor } from '../wait-for.js';
 import {
   type Choose,
@@ -73,17 +74,6 @@ const PROBES = 5;
 /** Few switches find what needs one actor in the middle of another, many what needs both halfway. */
 const SWITCH_PROBABILITIES = [0.1, 0.3, 0.6] as const;
 const STATEMENT_LENGTH = 110;
-
-/** Returns numbers from 0 to 1 that follow from the seed (mulberry32). */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** Lets an actor go on until the seed has another one take over. */
 function chooseBySeed(seed: number): Choose {

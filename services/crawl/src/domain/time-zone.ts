@@ -13,15 +13,11 @@ function getFormat(zone: string): Intl.DateTimeFormat {
   const key = zone.toLowerCase();
   const known = formats.get(key);
   if (known) return known;
+  // The year is not used: without a field, it would be a date, which takes longer.
   const made = new Intl.DateTimeFormat('en-US', {
     timeZone: zone,
-    hourCycle: 'h23',
+    timeZoneName: 'longOffset',
     year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
   });
   formats.set(key, made);
   return made;
@@ -43,24 +39,34 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
+/** `GMT`, `GMT+05:45` or `GMT-00:44:30`, after the year. */
+const OFFSET = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?/;
+
 /** Returns how far the zone's clocks are ahead of UTC at an instant, in ms. */
-export function offsetAt(zone: string, at: number): number {
-  const parts: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
-  for (const { type, value } of getFormat(zone).formatToParts(at)) parts[type] = Number(value);
-  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
-  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1_000) * 1_000;
+function offsetAt(zone: string, at: number): number {
+  const [, sign, hours = 0, minutes = 0, seconds = 0] = OFFSET.exec(getFormat(zone).format(at)) ?? [];
+  const offset = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1_000;
+  return sign === '-' ? -offset : offset;
 }
 
 /**
- * Returns the instant at which clocks show the wall time: the first one if they show it twice. If clocks are set
- * forward past it, the instant is as long after the change as the wall time lay inside the gap (RFC 5545 §3.3.5
- * treats a missing local time in the same way).
+ * Returns the offsets of a zone on the days before and after a time, which may be an instant or a wall time. No zone has
+ * changed its clocks twice in so short a time for decades.
  */
-export function toInstant(zone: string, wall: number): { readonly at: number; readonly isSkipped: boolean } {
-  const before = offsetAt(zone, wall - DAY_MS);
-  const after = offsetAt(zone, wall + DAY_MS);
-  const first = wall - Math.max(before, after);
-  const second = wall - Math.min(before, after);
-  for (const at of [first, second]) if (at + offsetAt(zone, at) === wall) return { at, isSkipped: false };
-  return { at: wall - before, isSkipped: true };
+export const offsetsAround = (zone: string, at: number): readonly [before: number, after: number] => [
+  offsetAt(zone, at - DAY_MS),
+  offsetAt(zone, at + DAY_MS),
+];
+
+/**
+ * Returns the instants at which clocks show the wall time, ascending: two if they show it twice. If clocks are set forward
+ * past it, that is the instant as long after the change as the wall time lay inside the gap (RFC 5545 §3.3.5 treats a
+ * missing local time in the same way).
+ */
+export function toInstants(zone: string, wall: number): readonly number[] {
+  const [before, after] = offsetsAround(zone, wall);
+  if (before === after) return [wall - before];
+  const possible = [wall - Math.max(before, after), wall - Math.min(before, after)];
+  const shown = possible.filter((at) => at + offsetAt(zone, at) === wall);
+  return shown.length > 0 ? shown : [wall - before];
 }

@@ -1,8 +1,7 @@
-import type { CronFieldCollection } from 'cron-parser';
 import { createValidatorCompiler, describeFaults, type FaultDetail } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { toCron, isTimeCached, nextCronTime } from './cron.js';
-import { isCronSyntax, parseCron, splitDays } from './parse-cron.js';
+import { nextCronTime, toCron } from './cron.js';
+import { parseCron } from './parse-cron.js';
 import {
   configSchemas,
   optionProperties,
@@ -42,46 +41,29 @@ function runCheck(check: ReturnType<typeof createCheck>, value: unknown, context
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const LONGEST_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-
-/**
- * Returns whether any of the months has any of the days. Every month has every day of the week, if that is enough.
- */
-function hasPossibleDay(cron: string, { dayOfMonth, month, dayOfWeek }: CronFieldCollection): boolean {
-  if (!dayOfWeek.isWildcard && !splitDays(cron)) return true;
-  const longest = Math.max(...month.values.map((number) => LONGEST_MONTHS[number - 1] ?? 31));
-  return dayOfMonth.values.some((day) => typeof day !== 'number' || day <= longest);
-}
-
-/** Returns why an expression is invalid or has no day to fire on; undefined when it is fine. */
-function findFieldFault(cron: string, timezone: string): string | undefined {
+/** Returns why an expression is invalid; undefined when it is fine. */
+function findSyntaxFault(cron: string): string | undefined {
+  // Jenkins replaces `H` by a value that nobody has named.
+  if (/h/i.test(cron.replaceAll(/thu/gi, ''))) return 'must not use H: name the value';
   try {
-    // The zone is always in lower case, so that the parser's cache of zones is bounded. This is checked before the
-    // search, which would take long for such an expression and block other requests.
-    if (!hasPossibleDay(cron, parseCron(cron, { tz: timezone.toLowerCase() }).fields)) return neverFires;
+    parseCron(cron);
+    return undefined;
   } catch (error) {
-    // Each field is valid by itself, but no month has the day.
-    if (error instanceof Error && error.message.includes('day of month definition')) return neverFires;
-    return `is not a cron expression: ${error instanceof Error ? error.message : 'unreadable'}`;
+    return `is not a cron expression: ${(error as Error).message}`;
   }
-  return isCronSyntax(cron)
-    ? undefined
-    : 'is not a cron expression: each field is a list of values, ranges and steps';
 }
 
 /** Returns why a recurring schedule can't be run; undefined when it can. @param now - epoch ms. */
 function findCronFault(cron: string, timezone: string, now: number): string | undefined {
-  // The parser would replace `H` by a random value, another one each time.
-  if (/h/i.test(cron.replaceAll(/thu/gi, ''))) return 'must not use H: name the value';
-  const recurrence = { cron, timezone, offsetMs: 0 };
-  const fault = isTimeCached(recurrence, now) ? undefined : findFieldFault(cron, timezone);
+  const fault = findSyntaxFault(cron);
   if (fault !== undefined) return fault;
   const latest = new Date(now);
   latest.setUTCFullYear(latest.getUTCFullYear() + FIRES_WITHIN_YEARS);
-  const next = nextCronTime(recurrence, now);
-  return next === undefined || next > latest.getTime() ? neverFires : undefined;
+  const next = nextCronTime({ cron, timezone, offsetMs: 0 }, now);
+  return next === undefined || next > latest.getTime()
+    ? `never fires within the next ${FIRES_WITHIN_YEARS} years`
+    : undefined;
 }
-const neverFires = `never fires within the next ${FIRES_WITHIN_YEARS} years`;
 
 function findConfigFaults(config: ScheduleConfig, now: number): FaultDetail[] {
   if (!isTimeZone(config.timezone))

@@ -1,20 +1,15 @@
 import { createLogger, DAY_MS } from '@platform/service-kit';
+import { createRandom } from '@platform/testing';
 import { createExpiryJob } from '../../src/jobs/expiry.job.js';
 import { type Member, startIdentity } from '../identity.js';
 
 const identity = await startIdentity();
 afterAll(() => identity.close());
 
-/** Creates a pseudo-random sequence that is the same in every run (mulberry32). */
-function createRandom(seed: number) {
-  let state = seed;
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-  return <T>(choices: readonly T[]): T | undefined => choices[Math.floor(next() * choices.length)];
+/** Chooses at random, but the same in every run. */
+function createChoice(seed: number) {
+  const random = createRandom(seed);
+  return <T>(choices: readonly T[]): T | undefined => choices[Math.floor(random() * choices.length)];
 }
 
 async function expectCountersRight(): Promise<void> {
@@ -34,7 +29,7 @@ async function expectCountersRight(): Promise<void> {
 }
 
 test('the counters equal the counted rows after any sequence of operations, four at a time', async () => {
-  const pick = createRandom(20_261_121);
+  const pick = createChoice(20_261_121);
   const session = await identity.login();
   const other = await identity.createOrganisation('other@example.com');
   const sessions = [session, other.session];

@@ -15,7 +15,7 @@ import { disabledJob, invalidSchedule, timeNotInFuture } from './errors.js';
 
 /** Validates a request body, and converts it to a new row. @throws AppError 400 (CRAWL-9, CRAWL-10). */
 export function toNewSchedule(
-  { userId }: AccountPrincipal,
+  { userId }: Pick<AccountPrincipal, 'userId'>,
   key: InstanceKey,
   body: unknown,
   now: number,
