@@ -47,7 +47,7 @@ const MAX_SLEEP_MS = 1_000;
 /** A clock that is this much further than the time that has passed was set. */
 const CLOCK_JUMP_MS = 5_000;
 
-export function createDispatcher(deps: {
+export interface DispatchContext {
   readonly pool: pg.Pool;
   readonly queues: Pick<CrawlQueues, 'announce'>;
   readonly clock: Clock;
@@ -58,14 +58,135 @@ export function createDispatcher(deps: {
   /** How late a run may be before its time counts as missed. */
   readonly overdueGraceMs: number;
   readonly misfireGraceMs: number;
-  /** Renews the leases of the runs of this process. */
-  readonly renewLeases: () => Promise<void>;
   /** Called with runs that workers can claim through the API. */
   readonly onClaimable: (runs: readonly NewRun[]) => void;
-}) {
-  const { pool, queues, clock, metrics, log, concurrency, overdueGraceMs, misfireGraceMs } = deps;
+  /** Called when an announcement failed. */
+  readonly onQueueError: (error: Error) => void;
+}
+
+type TickContext = Pick<DispatchContext, 'overdueGraceMs' | 'misfireGraceMs'>;
+
+function toTick({ overdueGraceMs, misfireGraceMs }: TickContext, schedule: Schedule, now: number): DueTick {
+  const at = schedule.nextRunAt?.getTime() ?? now;
+  const { scheduleType, missedRunPolicy } = schedule.config;
+  const lateMs = now - at;
+  const skipReason = findSkipReason(missedRunPolicy, lateMs, misfireGraceMs);
+  // The run stands for every time that has passed; a skipped one does not stand for the times that may still start.
+  const mayStillStart = skipReason === null ? 0 : misfireGraceMs + 1;
+  const next =
+    scheduleType === 'once'
+      ? undefined
+      : nextRunAfter(createPlan(schedule), Math.max(now - mayStillStart, at));
+  return {
+    runId: uuidv7(),
+    scheduleId: schedule.id,
+    nextRunAt: next === undefined ? null : new Date(next),
+    skipReason,
+    isMissed: lateMs > overdueGraceMs,
+  };
+}
+
+function announce({ queues, onClaimable, onQueueError }: DispatchContext, runs: readonly NewRun[]): void {
+  const pulled = runs.filter(({ worker }) => worker === 'pull');
+  if (pulled.length > 0) onClaimable(pulled);
+  const counts = new Map<Connector, number>();
+  for (const { connector, worker } of runs)
+    if (worker !== 'pull') counts.set(connector, (counts.get(connector) ?? 0) + 1);
+  if (counts.size > 0) queues.announce(counts).catch(onQueueError);
+}
+
+/** Inserts the runs of a page of due schedules. @returns whether there may be more. */
+async function dispatchSchedules(ctx: DispatchContext): Promise<boolean> {
+  const { pool, clock, metrics, log } = ctx;
+  const now = clock();
+  const { schedules, ticks, runs } = await inTransaction(pool, async (tx) => {
+    const due = await lockDueSchedules(tx, new Date(now), PAGE);
+    const created = due.map((schedule) => toTick(ctx, schedule, now));
+    return {
+      schedules: due,
+      ticks: created,
+      runs: created.length === 0 ? [] : await insertTicks(tx, created, new Date(now)),
+    };
+  });
+  const missed = new Set(runs.filter(({ trigger }) => trigger === 'missed').map(({ id }) => id));
+  schedules.forEach((schedule, index) => {
+    maybePruneRuns(pool, schedule);
+    if (!missed.has(ticks[index]?.runId ?? '')) return;
+    const { orgId, connector, instance, config, nextRunAt } = schedule;
+    metrics.missed.inc({ connector, policy: config.missedRunPolicy });
+    log.warn(
+      { orgId, connector, instance, expected: nextRunAt },
+      'a run was missed at its time: it is late, or skipped',
+    );
+  });
+  announce(
+    ctx,
+    runs.filter(({ state }) => state === 'waiting'),
+  );
+  return schedules.length === PAGE;
+}
+
+/** Inserts the runs of a page of rung hooks. @returns whether there may be more. */
+async function dispatchRings(ctx: DispatchContext): Promise<boolean> {
+  const { pool, clock } = ctx;
+  const now = new Date(clock());
+  const runs = await inTransaction(pool, async (tx) => {
+    const rung = await lockRungSchedules(tx, now, PAGE);
+    const given = rung.map((scheduleId) => ({ scheduleId, runId: uuidv7() }));
+    return given.length === 0 ? [] : insertRungRuns(tx, given, now);
+  });
+  for (const run of runs) maybePruneRuns(pool, run);
+  announce(ctx, runs);
+  return runs.length === PAGE;
+}
+
+/** Lets a page of runs whose workers were lost wait again. @returns whether there may be more. */
+async function recoverRuns(ctx: DispatchContext): Promise<boolean> {
+  const { pool, clock, metrics, log } = ctx;
+  const lost = await recoverLostRuns(pool, new Date(clock()), PAGE);
+  for (const { id: runId, connector } of lost) {
+    metrics.repairs.inc({ kind: 'lost_run' });
+    log.warn({ runId, connector }, 'a run whose worker was lost waits for another one');
+  }
+  announce(ctx, lost);
+  return lost.length === PAGE;
+}
+
+/** Announces every connector again that has runs to be claimed. */
+async function announceClaimable({ pool, queues, clock, concurrency, onQueueError }: DispatchContext) {
+  const at = new Date(clock());
+  const counts = await countClaimable(pool, { connectors, limit: concurrency, at });
+  if (counts.size > 0) await queues.announce(counts).catch(onQueueError);
+}
+
+/**
+ * Resumes a page of schedules whose pause is over, from the end of the pause on, however late this is.
+ *
+ * @returns how many.
+ */
+async function endPauses({ pool, clock }: DispatchContext): Promise<number> {
+  const now = clock();
+  const found = await findPausesOver(pool, new Date(now), PAGE);
+  for (const paused of found)
+    await resumePaused(pool, paused, {
+      after: (paused.pausedUntil?.getTime() ?? now) - 1,
+      now,
+      act: null,
+    });
+  return found.length;
+}
+
+/** @param renewLeases - renews the leases of the runs of this process. */
+export function createDispatcher(
+  deps: Omit<DispatchContext, 'onQueueError'> & { readonly renewLeases: () => Promise<void> },
+) {
+  const { pool, clock, log, renewLeases } = deps;
+  const ctx: DispatchContext = {
+    ...deps,
+    onQueueError: createErrorReporter(log, 'Failed to announce runs to the queue: trying again'),
+  };
   const report = createErrorReporter(log, 'Failed to dispatch runs: trying again');
-  const reportQueue = createErrorReporter(log, 'Failed to announce runs to the queue: trying again');
+  const onError = (error: unknown) => report(error as Error);
   let timer: NodeJS.Timeout | undefined;
   /** When the timer wakes the dispatcher, epoch ms. */
   let timerAt = Infinity;
@@ -73,133 +194,29 @@ export function createDispatcher(deps: {
   /** Retries that were due by then have been announced, epoch ms. */
   let retriesAt = clock();
 
-  function toTick(schedule: Schedule, now: number): DueTick {
-    const at = schedule.nextRunAt?.getTime() ?? now;
-    const { scheduleType, missedRunPolicy } = schedule.config;
-    const lateMs = now - at;
-    const skipReason = findSkipReason(missedRunPolicy, lateMs, misfireGraceMs);
-    // The run stands for every time that has passed; a skipped one does not stand for the times that may still start.
-    const mayStillStart = skipReason === null ? 0 : misfireGraceMs + 1;
-    const next =
-      scheduleType === 'once'
-        ? undefined
-        : nextRunAfter(createPlan(schedule), Math.max(now - mayStillStart, at));
-    return {
-      runId: uuidv7(),
-      scheduleId: schedule.id,
-      nextRunAt: next === undefined ? null : new Date(next),
-      skipReason,
-      isMissed: lateMs > overdueGraceMs,
-    };
-  }
-
-  function announce(runs: readonly NewRun[]): void {
-    const pulled = runs.filter(({ worker }) => worker === 'pull');
-    if (pulled.length > 0) deps.onClaimable(pulled);
-    const counts = new Map<Connector, number>();
-    for (const { connector, worker } of runs)
-      if (worker !== 'pull') counts.set(connector, (counts.get(connector) ?? 0) + 1);
-    if (counts.size > 0) queues.announce(counts).catch(reportQueue);
-  }
-
-  /** @returns whether there may be more. */
-  async function dispatchSchedules(): Promise<boolean> {
-    const now = clock();
-    const { schedules, ticks, runs } = await inTransaction(pool, async (tx) => {
-      const due = await lockDueSchedules(tx, new Date(now), PAGE);
-      const made = due.map((schedule) => toTick(schedule, now));
-      return {
-        schedules: due,
-        ticks: made,
-        runs: made.length === 0 ? [] : await insertTicks(tx, made, new Date(now)),
-      };
-    });
-    const missed = new Set(runs.filter(({ trigger }) => trigger === 'missed').map(({ id }) => id));
-    schedules.forEach((schedule, index) => {
-      maybePruneRuns(pool, schedule);
-      if (!missed.has(ticks[index]?.runId ?? '')) return;
-      const { orgId, connector, instance, config, nextRunAt } = schedule;
-      metrics.missed.inc({ connector, policy: config.missedRunPolicy });
-      log.warn(
-        { orgId, connector, instance, expected: nextRunAt },
-        'a run was missed at its time: it is late, or skipped',
-      );
-    });
-    announce(runs.filter(({ state }) => state === 'waiting'));
-    return schedules.length === PAGE;
-  }
-
-  /** @returns whether there may be more. */
-  async function dispatchRings(): Promise<boolean> {
-    const now = new Date(clock());
-    const runs = await inTransaction(pool, async (tx) => {
-      const rung = await lockRungSchedules(tx, now, PAGE);
-      const given = rung.map((scheduleId) => ({ scheduleId, runId: uuidv7() }));
-      return given.length === 0 ? [] : insertRungRuns(tx, given, now);
-    });
-    for (const run of runs) maybePruneRuns(pool, run);
-    announce(runs);
-    return runs.length === PAGE;
-  }
-
-  /** @returns whether there may be more. */
-  async function recoverRuns(): Promise<boolean> {
-    const now = clock();
-    await followClock(now);
-    const lost = await recoverLostRuns(pool, new Date(now), PAGE);
-    for (const { id: runId, connector } of lost) {
-      metrics.repairs.inc({ kind: 'lost_run' });
-      log.warn({ runId, connector }, 'a run whose worker was lost waits for another one');
-    }
-    announce(lost);
-    return lost.length === PAGE;
+  /** A lease that ends only because the clock was set forward is renewed, so that its run is not taken for lost. */
+  async function followClock(): Promise<void> {
+    const offset = clock() - performance.now();
+    const isSetForward = offset - clockOffset > CLOCK_JUMP_MS;
+    clockOffset = offset;
+    if (isSetForward) await renewLeases();
   }
 
   /** A round that fails, and one that finds a page of them, leave the rest to the sweep. */
   async function announceRetries(): Promise<void> {
     const now = clock();
-    announce(await findDueRetries(pool, new Date(retriesAt), new Date(now), PAGE));
+    announce(ctx, await findDueRetries(pool, new Date(retriesAt), new Date(now), PAGE));
     retriesAt = now;
-  }
-
-  /** Announces every connector again that has runs to be claimed. */
-  async function announceClaimable(): Promise<void> {
-    const at = new Date(clock());
-    const counts = await countClaimable(pool, { connectors, limit: concurrency, at });
-    if (counts.size > 0) await queues.announce(counts).catch(reportQueue);
-  }
-
-  /** Resumes the schedules whose pause is over, from the end of the pause on, however late this is. */
-  async function endPauses(stopping: AbortSignal): Promise<void> {
-    for (let count = PAGE; count === PAGE && !stopping.aborted;) {
-      const now = clock();
-      const found = await findPausesOver(pool, new Date(now), PAGE);
-      for (const paused of found)
-        await resumePaused(pool, paused, {
-          after: (paused.pausedUntil?.getTime() ?? now) - 1,
-          now,
-          act: null,
-        });
-      count = found.length;
-      if (count > 0) rounds.wake();
-    }
-  }
-
-  /** A lease that ends only because the clock was set forward is renewed, so that its run is not taken for lost. */
-  async function followClock(now: number): Promise<void> {
-    const offset = now - performance.now();
-    const isSetForward = offset - clockOffset > CLOCK_JUMP_MS;
-    clockOffset = offset;
-    if (isSetForward) await deps.renewLeases();
   }
 
   async function round(stopping: AbortSignal): Promise<void> {
     const startedAt = clock();
     pauses.wake();
-    while (!stopping.aborted && (await recoverRuns()));
+    do await followClock();
+    while (!stopping.aborted && (await recoverRuns(ctx)));
     await announceRetries();
-    while (!stopping.aborted && (await dispatchSchedules()));
-    while (!stopping.aborted && (await dispatchRings()));
+    while (!stopping.aborted && (await dispatchSchedules(ctx)));
+    while (!stopping.aborted && (await dispatchRings(ctx)));
     const next = await findNextDue(pool, new Date(startedAt));
     if (next !== undefined && !stopping.aborted) wakeAt(next);
   }
@@ -216,31 +233,20 @@ export function createDispatcher(deps: {
     }, sleepMs).unref();
   }
 
+  const every = { intervalMs: MAX_SLEEP_MS, onError };
+  const rounds = createPeriodicTask({ ...every, run: round });
   /** It goes on beside the rounds: thousands of pauses that end together do not delay what is due. */
   const pauses = createPeriodicTask({
-    intervalMs: MAX_SLEEP_MS,
-    run: endPauses,
-    onError: (error) => {
-      report(error as Error);
+    ...every,
+    async run(stopping) {
+      for (let count = PAGE; count === PAGE && !stopping.aborted;) {
+        count = await endPauses(ctx);
+        if (count > 0) rounds.wake();
+      }
     },
   });
-
-  const rounds = createPeriodicTask({
-    intervalMs: MAX_SLEEP_MS,
-    run: round,
-    onError: (error) => {
-      report(error as Error);
-    },
-  });
-
   /** It goes on beside the rounds, which do not wait for the queue. */
-  const sweep = createPeriodicTask({
-    intervalMs: MAX_SLEEP_MS,
-    run: announceClaimable,
-    onError: (error) => {
-      report(error as Error);
-    },
-  });
+  const sweep = createPeriodicTask({ ...every, run: () => announceClaimable(ctx) });
 
   return {
     start(): void {
