@@ -12,26 +12,19 @@ import {
   type ServiceDeps,
 } from '@platform/service-kit';
 import { crawlAuthErrors } from './api/authority.js';
+import type { ApiContext } from './api/context.js';
 import { connectorRoutes } from './api/connectors/routes.js';
 import { endpointRoutes } from './api/endpoints/routes.js';
-import { createEndpointService } from './api/endpoints/service.js';
 import { crawlErrors } from './api/error-format.js';
 import { hookRoutes } from './api/hooks/routes.js';
 import { ringRoutes } from './api/hooks/ring.routes.js';
-import { createHookService } from './api/hooks/service.js';
 import { eventRoutes } from './api/events/routes.js';
 import { connectorInstanceRoutes } from './api/instances/routes.js';
-import { createInstanceService } from './api/instances/service.js';
 import { queueRoutes } from './api/queue/routes.js';
-import { createQueueView } from './api/queue/service.js';
 import { runRoutes } from './api/runs/routes.js';
-import { createRunService } from './api/runs/service.js';
-import { createNextRunsService } from './api/schedules/next-runs.js';
 import { nextRunRoutes } from './api/schedules/next-runs.routes.js';
 import { scheduleRoutes } from './api/schedules/routes.js';
-import { createScheduleService } from './api/schedules/service.js';
 import { statisticsRoutes } from './api/statistics/routes.js';
-import { createDayStatistics, createStatistics } from './api/statistics/service.js';
 import { workRoutes } from './api/work/routes.js';
 import { createWorkService } from './api/work/service.js';
 import { createWaitingWorkers } from './api/work/waiting-workers.js';
@@ -71,7 +64,6 @@ async function registerApi(
 ): Promise<void> {
   const { config, resources, clock, shutdown } = deps;
   const { pool, prisma, log } = resources;
-  const overdueGraceMs = config.OVERDUE_GRACE_MS;
   const onClaimableWork = ({ orgId }: { readonly orgId: string }) => {
     void notifyWork(pool, [orgId]).catch((error: unknown) => {
       log.warn({ err: error }, 'failed to wake the workers that wait');
@@ -85,12 +77,6 @@ async function registerApi(
         log.warn({ err: error, runId: run.id }, 'failed to announce a run to the queue');
       });
   };
-  const instances = createInstanceService({ pool, clock });
-  const { isOwner } = instances;
-  const schedules = createScheduleService({ pool, onDueAt, clock, overdueGraceMs });
-  scheduleRoutes(app, schedules, isOwner);
-  nextRunRoutes(app, createNextRunsService({ pool, clock }), isOwner);
-  runRoutes(app, createRunService({ pool, prisma, clock, onClaimable }), isOwner);
   const endpoints = createOrganisationEndpoints({
     pool,
     clock,
@@ -98,18 +84,25 @@ async function registerApi(
     allowedTargets: config.ENDPOINT_ALLOWED_TARGETS,
   });
   shutdown.on('close', 'endpoints', endpoints.close);
-  endpointRoutes(app, createEndpointService({ pool, clock, endpoints }));
-  connectorInstanceRoutes(app, instances);
-  const hooks = createHookService({
+  const ctx: ApiContext = {
     pool,
+    prisma,
     clock,
-    box,
-    delayMs: config.HOOK_DELAY_MS,
-    onDueAt,
     log,
-  });
-  hookRoutes(app, hooks);
-  await ringRoutes(app, hooks);
+    box,
+    endpoints,
+    overdueGraceMs: config.OVERDUE_GRACE_MS,
+    hookDelayMs: config.HOOK_DELAY_MS,
+    onDueAt,
+    onClaimable,
+  };
+  scheduleRoutes(app, ctx);
+  nextRunRoutes(app, ctx);
+  runRoutes(app, ctx);
+  endpointRoutes(app, ctx);
+  connectorInstanceRoutes(app, ctx);
+  hookRoutes(app, ctx);
+  await ringRoutes(app, ctx);
   const waiting = createWaitingWorkers();
   const listener = createWorkListener({ databaseUrl: config.DATABASE_URL, onWork: waiting.wake, log });
   listener.start();
@@ -138,11 +131,8 @@ async function registerApi(
     }),
   );
 
-  statisticsRoutes(app, {
-    load: createStatistics({ pool, clock }),
-    loadDay: createDayStatistics({ pool, clock }),
-  });
-  queueRoutes(app, createQueueView({ pool, clock }));
+  statisticsRoutes(app, ctx);
+  queueRoutes(app, ctx);
   connectorRoutes(app);
   eventRoutes(app, (query) => readEvents(pool, query));
 }

@@ -11,8 +11,9 @@ import {
 import { DEFAULT_INSTANCE } from '@platform/events';
 import { type App, AppError } from '@platform/service-kit';
 import type { FastifyRequest, onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify';
+import { isInstanceOwner } from '../db/instances.js';
+import type { ApiContext } from './context.js';
 import { canonicalConnector } from '../domain/connectors.js';
-import type { InstanceKey } from '../domain/instance-key.js';
 import type { ConnectorParams } from './params.js';
 
 /** The message is the same for a missing and an invalid credential (CRAWL-23). */
@@ -69,10 +70,7 @@ export const administrators = (app: App, scope: CrawlScope, rule?: BoundsRule): 
   requireAdminRole,
 ];
 
-/** Returns whether a member owns an instance. */
-export type IsOwner = (key: InstanceKey, userId: string) => Promise<boolean>;
-
-const requireManager = (isOwner: IsOwner): onRequestAsyncHookHandler =>
+const requireManager = ({ pool }: ApiContext): onRequestAsyncHookHandler =>
   withDemand<onRequestAsyncHookHandler>(
     async (request) => {
       const principal = getPrincipal(request);
@@ -82,8 +80,8 @@ const requireManager = (isOwner: IsOwner): onRequestAsyncHookHandler =>
         const connector = canonicalConnector(given);
         const { orgId, userId } = principal;
         // The path is not validated yet; PostgreSQL cannot read a NUL.
-        if (connector && !instance.includes('\0') && (await isOwner({ orgId, connector, instance }, userId)))
-          return;
+        const key = connector && !instance.includes('\0') ? { orgId, connector, instance } : undefined;
+        if (key && (await isInstanceOwner(pool, key, userId))) return;
       }
       throw new AppError(adminRequired);
     },
@@ -94,5 +92,5 @@ const requireManager = (isOwner: IsOwner): onRequestAsyncHookHandler =>
 export const managers = (
   app: App,
   scope: CrawlScope,
-  isOwner: IsOwner,
-): (onRequestHookHandler | onRequestAsyncHookHandler)[] => [...accounts(app, scope), requireManager(isOwner)];
+  ctx: ApiContext,
+): (onRequestHookHandler | onRequestAsyncHookHandler)[] => [...accounts(app, scope), requireManager(ctx)];

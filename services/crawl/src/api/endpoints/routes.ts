@@ -2,13 +2,14 @@ import { getAccount } from '@platform/auth';
 import { type App, tooManyWebhookSecrets } from '@platform/service-kit';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import type { ApiContext } from '../context.js';
 import { getActor } from '../actor.js';
 import { administrators } from '../authority.js';
 import { base } from '../params.js';
 import { errorResponses, Success, successResponse } from '../responses.js';
 import { EndpointBody, EndpointItem, EndpointPath, EndpointWithSecret, TestResult } from './schemas.js';
-import type { EndpointService } from './service.js';
 import { endpointInUse, tooManyEndpoints } from './errors.js';
+import { createEndpoint, listEndpointsOf, removeEndpoint, rotateEndpoint, testEndpoint } from './service.js';
 
 const tags = ['Crawl endpoints'];
 
@@ -18,7 +19,7 @@ const toKey = (request: FastifyRequest<{ Params: EndpointPath }>) => ({
 });
 
 /** The routes are for administrators with `crawl:write`. */
-function changeRoutes(app: App, service: EndpointService): void {
+function changeRoutes(app: App, ctx: ApiContext): void {
   const onRequest = administrators(app, 'crawl:write');
   app.post(
     `${base}/endpoints`,
@@ -39,7 +40,7 @@ function changeRoutes(app: App, service: EndpointService): void {
       },
     },
     async (request, reply) => {
-      const data = await service.create(getAccount(request).orgId, request.body, getActor(request));
+      const data = await createEndpoint(ctx, getAccount(request).orgId, request.body, getActor(request));
       return reply.code(201).send({ success: true, message: 'Endpoint registered', data });
     },
   );
@@ -61,7 +62,7 @@ function changeRoutes(app: App, service: EndpointService): void {
       },
     },
     async (request) => {
-      const data = await service.rotate(toKey(request), getActor(request));
+      const data = await rotateEndpoint(ctx, toKey(request), getActor(request));
       return { success: true, message: 'Secret rotated', data };
     },
   );
@@ -80,14 +81,14 @@ function changeRoutes(app: App, service: EndpointService): void {
       },
     },
     async (request) => {
-      const data = await service.test(toKey(request), request.id);
+      const data = await testEndpoint(ctx, toKey(request), request.id);
       return { success: true as const, message: 'Endpoint tested', data };
     },
   );
 }
 
 /** The routes are for administrators. */
-export function endpointRoutes(app: App, service: EndpointService): void {
+export function endpointRoutes(app: App, ctx: ApiContext): void {
   app.get(
     `${base}/endpoints`,
     {
@@ -103,10 +104,10 @@ export function endpointRoutes(app: App, service: EndpointService): void {
     async (request) => ({
       success: true as const,
       message: 'Endpoints retrieved',
-      data: await service.list(getAccount(request).orgId),
+      data: await listEndpointsOf(ctx, getAccount(request).orgId),
     }),
   );
-  changeRoutes(app, service);
+  changeRoutes(app, ctx);
   app.delete(
     `${base}/endpoints/:endpointId`,
     {
@@ -121,7 +122,7 @@ export function endpointRoutes(app: App, service: EndpointService): void {
       },
     },
     async (request) => {
-      await service.remove(toKey(request), getActor(request));
+      await removeEndpoint(ctx, toKey(request), getActor(request));
       return { success: true as const, message: 'Endpoint removed' };
     },
   );

@@ -3,11 +3,12 @@ import type { Readable } from 'node:stream';
 import { type App, AppError } from '@platform/service-kit';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import type { ApiContext } from '../context.js';
 import type { HookVerification } from '../../domain/hook.js';
 import { base } from '../params.js';
 import { crawlAuthErrors } from '../authority.js';
 import { errorResponses, Success } from '../responses.js';
-import type { HookService } from './service.js';
+import { ring, verifyRequest } from './service.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -33,7 +34,7 @@ async function readBody(payload: Readable, verification: HookVerification | null
 }
 
 /** The route is public: a request proves that it knows the secret of its hook. */
-export async function ringRoutes(app: App, service: HookService): Promise<void> {
+export async function ringRoutes(app: App, ctx: ApiContext): Promise<void> {
   await app.register((scope: App, _options, done) => {
     scope.decorateRequest('hookVerification', null);
     // What a source sends is of any type, and its signature is of the bytes.
@@ -46,7 +47,7 @@ export async function ringRoutes(app: App, service: HookService): Promise<void> 
       {
         onRequest: withDemand(
           async (request: FastifyRequest<{ Params: { readonly hookId: string } }>) => {
-            request.hookVerification = await service.verify(request.params.hookId, request.headers);
+            request.hookVerification = await verifyRequest(ctx, request.params.hookId, request.headers);
           },
           { who: 'the source, with the secret of the hook', errors: [] },
         ),
@@ -61,7 +62,7 @@ export async function ringRoutes(app: App, service: HookService): Promise<void> 
         },
       },
       async ({ params, hookVerification }, reply) => {
-        if (hookVerification) await service.ring(params.hookId, hookVerification);
+        if (hookVerification) await ring(ctx, params.hookId, hookVerification);
         return reply.code(202).send({ success: true, message: 'Accepted' });
       },
     );

@@ -1,14 +1,15 @@
 import type { App } from '@platform/service-kit';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import type { ApiContext } from '../context.js';
 import type { HookKey } from '../../domain/instance-key.js';
 import { getActor } from '../actor.js';
 import { administrators } from '../authority.js';
 import { type ConnectorParams, instanceRoutes, type InstanceRoutes, toInstanceKey } from '../params.js';
 import { errorResponses, Success, successResponse } from '../responses.js';
 import { HookBody, HookItem, hookParams, HookWithSecret, RotateHookBody } from './schemas.js';
-import type { HookService } from './service.js';
 import { tooManyHooks } from './errors.js';
+import { createHook, listHooksOf, removeHook, rotateHook } from './service.js';
 
 const tags = ['Crawl hooks'];
 
@@ -18,7 +19,7 @@ const toHookKey = (request: FastifyRequest<{ Params: ConnectorParams & { hookId:
 });
 
 /** The routes are for administrators. */
-function hookRoutesOf(app: App, service: HookService, { path, params, toOperationId }: InstanceRoutes): void {
+function hookRoutesOf(app: App, ctx: ApiContext, { path, params, toOperationId }: InstanceRoutes): void {
   app.get(
     `${path}/hooks`,
     {
@@ -35,7 +36,7 @@ function hookRoutesOf(app: App, service: HookService, { path, params, toOperatio
     async (request) => ({
       success: true as const,
       message: 'Hooks retrieved',
-      data: await service.list(toInstanceKey(request)),
+      data: await listHooksOf(ctx, toInstanceKey(request)),
     }),
   );
   app.post(
@@ -57,7 +58,7 @@ function hookRoutesOf(app: App, service: HookService, { path, params, toOperatio
       },
     },
     async (request, reply) => {
-      const data = await service.create(toInstanceKey(request), request.body, getActor(request));
+      const data = await createHook(ctx, toInstanceKey(request), request.body, getActor(request));
       return reply.code(201).send({ success: true, message: 'Hook created', data });
     },
   );
@@ -78,7 +79,7 @@ function hookRoutesOf(app: App, service: HookService, { path, params, toOperatio
       },
     },
     async (request) => {
-      const data = await service.rotate(toHookKey(request), request.body?.secret, getActor(request));
+      const data = await rotateHook(ctx, toHookKey(request), request.body?.secret, getActor(request));
       return { success: true, message: 'Secret rotated', data };
     },
   );
@@ -96,12 +97,12 @@ function hookRoutesOf(app: App, service: HookService, { path, params, toOperatio
       },
     },
     async (request) => {
-      await service.remove(toHookKey(request), getActor(request));
+      await removeHook(ctx, toHookKey(request), getActor(request));
       return { success: true as const, message: 'Hook removed' };
     },
   );
 }
 
-export function hookRoutes(app: App, service: HookService): void {
-  for (const routes of instanceRoutes) hookRoutesOf(app, service, routes);
+export function hookRoutes(app: App, ctx: ApiContext): void {
+  for (const routes of instanceRoutes) hookRoutesOf(app, ctx, routes);
 }

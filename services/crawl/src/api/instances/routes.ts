@@ -1,6 +1,7 @@
 import { getAccount } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
+import type { ApiContext } from '../context.js';
 import type { ScheduleState } from '../../domain/schedule.js';
 import { getActor } from '../actor.js';
 import { accounts, administrators, checksBounds, managers } from '../authority.js';
@@ -13,8 +14,8 @@ import {
   toInstanceKey,
 } from '../params.js';
 import { errorResponses, Success, successResponse } from '../responses.js';
-import type { InstanceService } from './service.js';
 import { tooManyInstances } from './errors.js';
+import { getInstance, listInstances, putInstance, removeInstance } from './service.js';
 
 const tags = ['Connectors'];
 
@@ -65,7 +66,7 @@ const InstancesQuery = Type.Object(
 );
 
 /** The routes are for administrators; a member sees the instances that the member owns. */
-export function connectorInstanceRoutes(app: App, service: InstanceService): void {
+export function connectorInstanceRoutes(app: App, ctx: ApiContext): void {
   app.get(
     `${base}/instances`,
     {
@@ -89,7 +90,7 @@ export function connectorInstanceRoutes(app: App, service: InstanceService): voi
     async (request) => {
       const { role, orgId, userId, bounds } = getAccount(request);
       const { connector, ...page } = request.query;
-      const found = await service.list({
+      const found = await listInstances(ctx, {
         orgId,
         ownerId: role === 'admin' ? undefined : userId,
         connectors: bounds?.connectors,
@@ -104,7 +105,7 @@ export function connectorInstanceRoutes(app: App, service: InstanceService): voi
   app.get(
     path,
     {
-      onRequest: managers(app, 'crawl:read', service.isOwner),
+      onRequest: managers(app, 'crawl:read', ctx),
       schema: {
         operationId: 'getInstance',
         tags,
@@ -117,7 +118,7 @@ export function connectorInstanceRoutes(app: App, service: InstanceService): voi
     async (request) => ({
       success: true as const,
       message: 'Instance retrieved',
-      data: await service.get(toInstanceKey(request)),
+      data: await getInstance(ctx, toInstanceKey(request)),
     }),
   );
   app.put(
@@ -141,7 +142,7 @@ export function connectorInstanceRoutes(app: App, service: InstanceService): voi
     async (request) => {
       const { displayName, ownerId = null } = request.body;
       const properties = { displayName: displayName.trim(), ownerId };
-      const data = await service.save(toInstanceKey(request), properties, getActor(request));
+      const data = await putInstance(ctx, toInstanceKey(request), properties, getActor(request));
       return { success: true as const, message: 'Instance saved', data };
     },
   );
@@ -159,7 +160,7 @@ export function connectorInstanceRoutes(app: App, service: InstanceService): voi
       },
     },
     async (request) => {
-      await service.remove(toInstanceKey(request), getActor(request));
+      await removeInstance(ctx, toInstanceKey(request), getActor(request));
       return { success: true as const, message: 'Instance removed' };
     },
   );

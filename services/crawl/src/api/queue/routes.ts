@@ -1,15 +1,14 @@
 import type { App } from '@platform/service-kit';
 import { getAccount } from '@platform/auth';
-import { administrators, checksBounds, type ConnectorFilter, toConnectorFilter } from '../authority.js';
+import { administrators, checksBounds, toConnectorFilter } from '../authority.js';
 import { base } from '../params.js';
 import { errorResponses, successResponse } from '../responses.js';
+import type { ApiContext } from '../context.js';
 import { QueueView } from './schemas.js';
+import { loadQueue } from './service.js';
 
 /** The routes are for administrators with `crawl:read`. */
-export function queueRoutes(
-  app: App,
-  loadQueue: (orgId: string, isShown: ConnectorFilter) => Promise<QueueView>,
-): void {
+export function queueRoutes(app: App, ctx: ApiContext): void {
   app.get(
     `${base}/queue`,
     {
@@ -25,7 +24,7 @@ export function queueRoutes(
     async (request) => ({
       success: true as const,
       message: 'Queue retrieved',
-      data: await loadQueue(getAccount(request).orgId, toConnectorFilter(request)),
+      data: await loadQueue(ctx, getAccount(request).orgId, toConnectorFilter(request)),
     }),
   );
 }

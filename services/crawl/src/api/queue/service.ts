@@ -1,7 +1,6 @@
-import type { Clock } from '@platform/service-kit';
-import type pg from 'pg';
 import { countEndedRuns, type EndedRuns } from '../../db/recent-runs.js';
 import { findStatuses, type ScheduleStatus } from '../../db/schedule-status.js';
+import type { ApiContext } from '../context.js';
 import type { ConnectorFilter } from '../authority.js';
 import { getState } from '../schedules/status-item.js';
 import type { QueuedConnector, QueueView } from './schemas.js';
@@ -42,20 +41,22 @@ function toQueued(status: ScheduleStatus, ended: readonly EndedRuns[], now: numb
 }
 
 /** Describes the queue of each instance of the organisation's connectors, and what they did in the last hour (CRAWL-34). */
-export function createQueueView({ pool, clock }: { readonly pool: pg.Pool; readonly clock: Clock }) {
-  return async (orgId: string, isShown: ConnectorFilter): Promise<QueueView> => {
-    const now = clock();
-    const statuses = (await findStatuses(pool, orgId)).filter(({ schedule }) => isShown(schedule.connector));
-    // The steps are aligned, so that a bar does not change once its time has passed.
-    const from = Math.floor(now / STEP_MS) * STEP_MS - (STEPS - 1) * STEP_MS;
-    const instances = statuses.map(({ schedule }) => schedule);
-    const ended = await countEndedRuns(pool, { orgId, instances, from: new Date(from), stepMs: STEP_MS });
-    return {
-      connectors: statuses.map((status) => toQueued(status, ended, now)),
-      lastHour: Array.from({ length: STEPS }, (_, step) => ({
-        from: new Date(from + step * STEP_MS).toISOString(),
-        ...countStates(ended.filter((row) => row.step === step)),
-      })),
-    };
+export async function loadQueue(
+  { clock, pool }: ApiContext,
+  orgId: string,
+  isShown: ConnectorFilter,
+): Promise<QueueView> {
+  const now = clock();
+  const statuses = (await findStatuses(pool, orgId)).filter(({ schedule }) => isShown(schedule.connector));
+  // The steps are aligned, so that a bar does not change once its time has passed.
+  const from = Math.floor(now / STEP_MS) * STEP_MS - (STEPS - 1) * STEP_MS;
+  const instances = statuses.map(({ schedule }) => schedule);
+  const ended = await countEndedRuns(pool, { orgId, instances, from: new Date(from), stepMs: STEP_MS });
+  return {
+    connectors: statuses.map((status) => toQueued(status, ended, now)),
+    lastHour: Array.from({ length: STEPS }, (_, step) => ({
+      from: new Date(from + step * STEP_MS).toISOString(),
+      ...countStates(ended.filter((row) => row.step === step)),
+    })),
   };
 }

@@ -2,9 +2,10 @@ import { getAccount } from '@platform/auth';
 import { type App, ListPageOf } from '@platform/service-kit';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import type { ApiContext } from '../context.js';
 import type { RunKey } from '../../domain/instance-key.js';
 import { getActor } from '../actor.js';
-import { administrators, checksBounds, type IsOwner, managers, toConnectorFilter } from '../authority.js';
+import { administrators, checksBounds, managers, toConnectorFilter } from '../authority.js';
 import {
   type ConnectorParams,
   instanceRoutes,
@@ -15,9 +16,9 @@ import {
 } from '../params.js';
 import { errorResponses, successResponse } from '../responses.js';
 import { RequestedRun, RunRequest, RunDetail, RunItem, runParams, RunsQuery } from './schemas.js';
-import type { RunService } from './service.js';
 import { runEnded, schedulePaused } from './errors.js';
 import { runInProgress } from '../schedules/errors.js';
+import { cancelRunInProgress, findRunOfAnyConnector, getRun, listRuns, requestRun } from './service.js';
 
 const tags = ['Crawl runs'];
 
@@ -27,14 +28,9 @@ const toRunKey = (request: FastifyRequest<{ Params: ConnectorParams & { runId: s
 });
 
 /** The routes are for administrators and owners: `crawl:write` to run or cancel, `crawl:read` to read. */
-function runRoutesOf(
-  app: App,
-  service: RunService,
-  isOwner: IsOwner,
-  { path, params, toOperationId }: InstanceRoutes,
-): void {
-  const onRead = managers(app, 'crawl:read', isOwner);
-  const onWrite = managers(app, 'crawl:write', isOwner);
+function runRoutesOf(app: App, ctx: ApiContext, { path, params, toOperationId }: InstanceRoutes): void {
+  const onRead = managers(app, 'crawl:read', ctx);
+  const onWrite = managers(app, 'crawl:write', ctx);
   app.post(
     `${path}/run`,
     {
@@ -57,7 +53,7 @@ function runRoutesOf(
     },
     async (request, reply) => {
       const { userId: id, fullName: name } = getAccount(request);
-      const data = await service.request(toInstanceKey(request), {
+      const data = await requestRun(ctx, toInstanceKey(request), {
         requestId: request.id,
         requestedBy: { id, name },
         mode: request.body?.mode,
@@ -89,7 +85,7 @@ function runRoutesOf(
       },
     },
     async (request) => {
-      const page = await service.list(toInstanceKey(request), request.query);
+      const page = await listRuns(ctx, toInstanceKey(request), request.query);
       return { success: true as const, message: 'Runs retrieved', ...page };
     },
   );
@@ -107,7 +103,7 @@ function runRoutesOf(
       },
     },
     async (request) => {
-      const data = await service.get(toRunKey(request));
+      const data = await getRun(ctx, toRunKey(request));
       return { success: true as const, message: 'Run retrieved', data };
     },
   );
@@ -126,14 +122,14 @@ function runRoutesOf(
       },
     },
     async (request) => {
-      const data = await service.cancel(toRunKey(request), getActor(request));
+      const data = await cancelRunInProgress(ctx, toRunKey(request), getActor(request));
       return { success: true as const, message: 'Run cancelled', data };
     },
   );
 }
 
 /** A run by its id alone, which logs, events and mails name. [CRAWL-72] */
-function findRunRoute(app: App, service: RunService): void {
+function findRunRoute(app: App, ctx: ApiContext): void {
   app.get(
     '/api/v1/crawlingManager/runs/:runId',
     {
@@ -149,13 +145,17 @@ function findRunRoute(app: App, service: RunService): void {
     },
     async (request) => {
       const { orgId } = getAccount(request);
-      const data = await service.find({ orgId, runId: request.params.runId }, toConnectorFilter(request));
+      const data = await findRunOfAnyConnector(
+        ctx,
+        { orgId, runId: request.params.runId },
+        toConnectorFilter(request),
+      );
       return { success: true as const, message: 'Run retrieved', data };
     },
   );
 }
 
-export function runRoutes(app: App, service: RunService, isOwner: IsOwner): void {
-  findRunRoute(app, service);
-  for (const routes of instanceRoutes) runRoutesOf(app, service, isOwner, routes);
+export function runRoutes(app: App, ctx: ApiContext): void {
+  findRunRoute(app, ctx);
+  for (const routes of instanceRoutes) runRoutesOf(app, ctx, routes);
 }

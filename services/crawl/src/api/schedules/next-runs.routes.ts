@@ -1,22 +1,18 @@
 import type { App } from '@platform/service-kit';
+import type { ApiContext } from '../context.js';
 import { PreviewBody } from '../../domain/schedule-config.js';
-import { type IsOwner, managers } from '../authority.js';
+import { managers } from '../authority.js';
 import { instanceRoutes, type InstanceRoutes, NoSchedule, noSchedule, toInstanceKey } from '../params.js';
 import { errorResponses, successResponse } from '../responses.js';
 import { ownBodyCheck } from './body-errors.js';
-import { NextRuns, NextRunsQuery, type NextRunsService } from './next-runs.js';
+import { NextRuns, NextRunsQuery, listNextRuns, previewSchedule } from './next-runs.js';
 
 const tags = ['Crawl schedules'];
 const message = 'Next runs calculated';
 
 /** The routes are for administrators and owners with `crawl:read`. */
-function nextRunRoutesOf(
-  app: App,
-  service: NextRunsService,
-  isOwner: IsOwner,
-  { path, params, toOperationId }: InstanceRoutes,
-): void {
-  const onRequest = managers(app, 'crawl:read', isOwner);
+function nextRunRoutesOf(app: App, ctx: ApiContext, { path, params, toOperationId }: InstanceRoutes): void {
+  const onRequest = managers(app, 'crawl:read', ctx);
   app.get(
     `${path}/next-runs`,
     {
@@ -32,7 +28,7 @@ function nextRunRoutesOf(
       },
     },
     async (request, reply) => {
-      const data = await service.list(toInstanceKey(request), request.query.count);
+      const data = await listNextRuns(ctx, toInstanceKey(request), request.query.count);
       if (!data) return reply.code(404).send(noSchedule);
       return { success: true as const, message, data };
     },
@@ -54,12 +50,12 @@ function nextRunRoutesOf(
       },
     },
     (request, reply) => {
-      const data = service.preview(toInstanceKey(request), request.body, request.query.count);
+      const data = previewSchedule(ctx, toInstanceKey(request), request.body, request.query.count);
       void reply.send({ success: true, message, data });
     },
   );
 }
 
-export function nextRunRoutes(app: App, service: NextRunsService, isOwner: IsOwner): void {
-  for (const routes of instanceRoutes) nextRunRoutesOf(app, service, isOwner, routes);
+export function nextRunRoutes(app: App, ctx: ApiContext): void {
+  for (const routes of instanceRoutes) nextRunRoutesOf(app, ctx, routes);
 }

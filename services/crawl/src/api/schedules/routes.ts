@@ -1,13 +1,13 @@
 import { getAccount } from '@platform/auth';
 import { type App, givenInstant } from '@platform/service-kit';
 import { Type } from 'typebox';
+import type { ApiContext } from '../context.js';
 import { ScheduleBody, ScheduleConfig } from '../../domain/schedule-config.js';
 import { getActor } from '../actor.js';
-import { administrators, type IsOwner, managers } from '../authority.js';
+import { administrators, managers } from '../authority.js';
 import { base, instanceRoutes, type InstanceRoutes, toInstanceKey } from '../params.js';
 import { errorResponses, Success, successResponse } from '../responses.js';
 import { checkNumbers, ownBodyCheck } from './body-errors.js';
-import type { ScheduleService } from './service.js';
 import { listRoute, statusRoute } from './status.routes.js';
 import {
   alreadyPaused,
@@ -17,6 +17,14 @@ import {
   runInProgress,
   timeNotInFuture,
 } from './errors.js';
+import {
+  pause,
+  removeAllSchedules,
+  removeSchedule,
+  resetCheckpoint,
+  resume,
+  setSchedule,
+} from './service.js';
 
 const tags = ['Crawl schedules'];
 const Instant = Type.String({ format: 'date-time' });
@@ -39,13 +47,8 @@ const PauseBody = Type.Union([
 const OptionalInstant = Type.Optional(Instant);
 
 /** These routes are for administrators and owners with `crawl:write`. */
-function writeRoutes(
-  app: App,
-  service: ScheduleService,
-  isOwner: IsOwner,
-  { path, params, toOperationId }: InstanceRoutes,
-): void {
-  const onRequest = managers(app, 'crawl:write', isOwner);
+function writeRoutes(app: App, ctx: ApiContext, { path, params, toOperationId }: InstanceRoutes): void {
+  const onRequest = managers(app, 'crawl:write', ctx);
   const Scheduled = Type.Object({
     jobId: Type.String(),
     connector: Type.String(),
@@ -74,7 +77,8 @@ function writeRoutes(
     },
     async (request, reply) => {
       checkNumbers(request);
-      const data = await service.schedule(
+      const data = await setSchedule(
+        ctx,
         getAccount(request),
         toInstanceKey(request),
         request.body,
@@ -114,7 +118,7 @@ function writeRoutes(
       const { connector, orgId } = key;
       const until = request.body?.until;
       const pausedUntil = until === undefined ? undefined : new Date(until);
-      const pausedAt = (await service.pause(key, pausedUntil, getActor(request))).toISOString();
+      const pausedAt = (await pause(ctx, key, pausedUntil, getActor(request))).toISOString();
       const data = {
         connector,
         orgId,
@@ -140,20 +144,15 @@ function writeRoutes(
     async (request) => {
       const key = toInstanceKey(request);
       const { connector, orgId } = key;
-      const resumedAt = (await service.resume(key, getActor(request))).toISOString();
+      const resumedAt = (await resume(ctx, key, getActor(request))).toISOString();
       return { success: true as const, message: 'Job resumed', data: { connector, orgId, resumedAt } };
     },
   );
 }
 
 /** These routes are for administrators and owners with `crawl:delete`. */
-function deleteRoutes(
-  app: App,
-  service: ScheduleService,
-  isOwner: IsOwner,
-  { path, params, toOperationId }: InstanceRoutes,
-): void {
-  const onRequest = managers(app, 'crawl:delete', isOwner);
+function deleteRoutes(app: App, ctx: ApiContext, { path, params, toOperationId }: InstanceRoutes): void {
+  const onRequest = managers(app, 'crawl:delete', ctx);
   app.delete(
     `${path}/checkpoint`,
     {
@@ -169,7 +168,7 @@ function deleteRoutes(
       },
     },
     async (request) => {
-      await service.resetCheckpoint(toInstanceKey(request), getActor(request));
+      await resetCheckpoint(ctx, toInstanceKey(request), getActor(request));
       return { success: true as const, message: 'Checkpoint reset' };
     },
   );
@@ -187,14 +186,14 @@ function deleteRoutes(
       },
     },
     async (request) => {
-      await service.remove(toInstanceKey(request), getActor(request));
+      await removeSchedule(ctx, toInstanceKey(request), getActor(request));
       return { success: true as const, message: 'Job removed' };
     },
   );
 }
 
 /** This route is for administrators with `crawl:delete`. */
-function removeAllRoute(app: App, service: ScheduleService): void {
+function removeAllRoute(app: App, ctx: ApiContext): void {
   app.delete(
     `${base}/schedule/all`,
     {
@@ -209,18 +208,18 @@ function removeAllRoute(app: App, service: ScheduleService): void {
       },
     },
     async (request) => {
-      await service.removeAll(getAccount(request).orgId, getActor(request));
+      await removeAllSchedules(ctx, getAccount(request).orgId, getActor(request));
       return { success: true as const, message: 'All jobs removed' };
     },
   );
 }
 
-export function scheduleRoutes(app: App, service: ScheduleService, isOwner: IsOwner): void {
-  listRoute(app, service);
-  removeAllRoute(app, service);
+export function scheduleRoutes(app: App, ctx: ApiContext): void {
+  listRoute(app, ctx);
+  removeAllRoute(app, ctx);
   for (const routes of instanceRoutes) {
-    statusRoute(app, service, isOwner, routes);
-    writeRoutes(app, service, isOwner, routes);
-    deleteRoutes(app, service, isOwner, routes);
+    statusRoute(app, ctx, routes);
+    writeRoutes(app, ctx, routes);
+    deleteRoutes(app, ctx, routes);
   }
 }

@@ -1,25 +1,25 @@
 import { getAccount } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { administrators, checksBounds, type IsOwner, managers, toConnectorFilter } from '../authority.js';
+import type { ApiContext } from '../context.js';
+import { administrators, checksBounds, managers, toConnectorFilter } from '../authority.js';
 import { base, type InstanceRoutes, NoSchedule, noSchedule, toInstanceKey } from '../params.js';
 import { errorResponses, successResponse } from '../responses.js';
-import type { ScheduleService } from './service.js';
 import { StatusItem } from './status-item.js';
+import { getStatus, listStatuses } from './service.js';
 
 const tags = ['Crawl schedules'];
 
 /** The route is for administrators and owners with `crawl:read`. */
 export function statusRoute(
   app: App,
-  service: ScheduleService,
-  isOwner: IsOwner,
+  ctx: ApiContext,
   { path, params, toOperationId }: InstanceRoutes,
 ): void {
   app.get(
     `${path}/schedule`,
     {
-      onRequest: managers(app, 'crawl:read', isOwner),
+      onRequest: managers(app, 'crawl:read', ctx),
       schema: {
         operationId: toOperationId('getSchedule'),
         tags,
@@ -31,7 +31,7 @@ export function statusRoute(
       },
     },
     async (request, reply) => {
-      const data = await service.status(toInstanceKey(request));
+      const data = await getStatus(ctx, toInstanceKey(request));
       if (!data) return reply.code(404).send(noSchedule);
       return { success: true as const, message: 'Job status retrieved', data };
     },
@@ -39,7 +39,7 @@ export function statusRoute(
 }
 
 /** The route is for administrators with `crawl:read`. */
-export function listRoute(app: App, service: ScheduleService): void {
+export function listRoute(app: App, ctx: ApiContext): void {
   app.get(
     `${base}/schedule/all`,
     {
@@ -55,7 +55,7 @@ export function listRoute(app: App, service: ScheduleService): void {
     },
     async (request) => {
       const isShown = toConnectorFilter(request);
-      const data = (await service.list(getAccount(request).orgId)).filter((item) =>
+      const data = (await listStatuses(ctx, getAccount(request).orgId)).filter((item) =>
         isShown(item.data.connector),
       );
       return { success: true as const, message: 'Job statuses retrieved', data };

@@ -1,10 +1,11 @@
 import { getAccount } from '@platform/auth';
 import { AppError, type App, createErrorHandler, translateError } from '@platform/service-kit';
-import { administrators, checksBounds, type ConnectorFilter, toConnectorFilter } from '../authority.js';
+import type { ApiContext } from '../context.js';
+import { administrators, checksBounds, toConnectorFilter } from '../authority.js';
 import { crawlErrors } from '../error-format.js';
 import { base } from '../params.js';
 import { errorResponses, successResponse } from '../responses.js';
-import { DayStatistics, Statistics } from './service.js';
+import { DayStatistics, Statistics, loadDayStatistics, loadStatistics } from './service.js';
 
 const handle = createErrorHandler(crawlErrors);
 
@@ -19,13 +20,8 @@ const statisticsFailed: typeof handle = (thrown, request, reply) => {
   handle(publicError, request, reply);
 };
 
-interface StatisticsService {
-  load(orgId: string, isShown: ConnectorFilter): Promise<Statistics>;
-  loadDay(orgId: string, isShown: ConnectorFilter): Promise<DayStatistics>;
-}
-
 /** The routes are for administrators with `crawl:read`. */
-export function statisticsRoutes(app: App, service: StatisticsService): void {
+export function statisticsRoutes(app: App, ctx: ApiContext): void {
   app.get(
     `${base}/stats`,
     {
@@ -42,7 +38,7 @@ export function statisticsRoutes(app: App, service: StatisticsService): void {
     async (request) => ({
       success: true as const,
       message: 'Queue statistics retrieved',
-      data: await service.load(getAccount(request).orgId, toConnectorFilter(request)),
+      data: await loadStatistics(ctx, getAccount(request).orgId, toConnectorFilter(request)),
     }),
   );
   app.get(
@@ -61,7 +57,7 @@ export function statisticsRoutes(app: App, service: StatisticsService): void {
     async (request) => ({
       success: true as const,
       message: 'Statistics of the day retrieved',
-      data: await service.loadDay(getAccount(request).orgId, toConnectorFilter(request)),
+      data: await loadDayStatistics(ctx, getAccount(request).orgId, toConnectorFilter(request)),
     }),
   );
 }

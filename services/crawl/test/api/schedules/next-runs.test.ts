@@ -1,7 +1,8 @@
 import type { AccountPrincipal } from '@platform/auth';
 import { HOUR_MS } from '@platform/service-kit';
-import { createNextRunsService } from '../../../src/api/schedules/next-runs.js';
-import { createScheduleService } from '../../../src/api/schedules/service.js';
+import type { ApiContext } from '../../../src/api/context.js';
+import { listNextRuns, previewSchedule } from '../../../src/api/schedules/next-runs.js';
+import { getStatus, pause, removeSchedule, resume, setSchedule } from '../../../src/api/schedules/service.js';
 import { actor, filesOf, useRunRows } from '../../support/run-rows.js';
 
 /** Half an hour before a leap year. */
@@ -18,21 +19,23 @@ const cron = (cronExpression: string, timezone = 'UTC') => ({
 describe('the next runs', () => {
   const rows = useRunRows();
   const clock = () => rows.now;
-  const nextRuns = () => createNextRunsService({ pool: rows.pool, clock });
-  const schedules = () =>
-    createScheduleService({
+  /** Saving and listing need no more. */
+  const getContext = () => {
+    const ctx: Partial<ApiContext> = {
       pool: rows.pool,
       clock,
       onDueAt: () => undefined,
       overdueGraceMs: 60_000,
-    });
+    };
+    return ctx as ApiContext;
+  };
   beforeEach(() => (rows.now = NOW));
 
   const preview = (scheduleConfig: unknown, count = 3) =>
-    nextRuns().preview(key, { scheduleConfig }, count).nextRuns;
-  const list = async (count: number) => (await nextRuns().list(key, count))?.nextRuns;
+    previewSchedule(getContext(), key, { scheduleConfig }, count).nextRuns;
+  const list = async (count: number) => (await listNextRuns(getContext(), key, count))?.nextRuns;
   const save = (scheduleConfig: object, more: object = {}) =>
-    schedules().schedule({ userId: ORG } as AccountPrincipal, key, { scheduleConfig, ...more }, actor);
+    setSchedule(getContext(), { userId: ORG } as AccountPrincipal, key, { scheduleConfig, ...more }, actor);
 
   // oxfmt-ignore
   it.each([
@@ -63,16 +66,16 @@ describe('the next runs', () => {
   ])(
     'of a saved schedule are those of its preview, and there are none while it is paused: %s',
     async (_title, scheduleConfig) => {
-      await schedules().remove(key, actor);
+      await removeSchedule(getContext(), key, actor);
       expect(await list(14)).toBeUndefined();
       await save(scheduleConfig);
       const runs = await list(14);
       expect(runs).toHaveLength(14);
       expect(runs).toEqual(preview(scheduleConfig, 14));
-      expect((await schedules().status(key))?.nextRunAt).toBe(runs?.[0]?.at);
-      await schedules().pause(key, undefined, actor);
+      expect((await getStatus(getContext(), key))?.nextRunAt).toBe(runs?.[0]?.at);
+      await pause(getContext(), key, undefined, actor);
       expect(await list(14)).toEqual([]);
-      await schedules().resume(key, actor);
+      await resume(getContext(), key, actor);
       expect(await list(14)).toEqual(runs);
     },
   );
@@ -82,7 +85,7 @@ describe('the next runs', () => {
     const saveAndList = async (scheduleConfig: object, more: object = {}) => {
       await save(scheduleConfig, more);
       const runs = (await list(2)) ?? [];
-      expect((await schedules().status(key))?.nextRunAt).toBe(runs[0]?.at);
+      expect((await getStatus(getContext(), key))?.nextRunAt).toBe(runs[0]?.at);
       return runs.map(({ at }) => at.slice(11, 16));
     };
     expect(await saveAndList(everyFiveHours)).toEqual(['00:05', '05:05']);

@@ -1,0 +1,24 @@
+import type { Clock, Logger, SecretBox } from '@platform/service-kit';
+import type pg from 'pg';
+import type { Prisma } from '../db/prisma.js';
+import type { NewRun } from '../db/runs.js';
+import type { OrganisationEndpoints } from '../engine/organisation-endpoints.js';
+
+/** What the API acts with. */
+export interface ApiContext {
+  readonly pool: pg.Pool;
+  readonly prisma: Prisma;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Seals the secrets of hooks. */
+  readonly box: SecretBox;
+  readonly endpoints: OrganisationEndpoints;
+  /** How late a run may be before it counts as overdue. */
+  readonly overdueGraceMs: number;
+  /** How long after the ring of a hook its run is due. */
+  readonly hookDelayMs: number;
+  /** Called after a committed change with the time at which a schedule becomes due, or its pause ends; epoch ms. */
+  readonly onDueAt: (at: number) => void;
+  /** Called with a run that can be claimed. */
+  readonly onClaimable: (run: NewRun) => void;
+}
