@@ -81,7 +81,7 @@ export class PlatformError extends Error {
     this.code = options.code;
     this.details = options.details ?? [];
     this.requestId = response?.headers.get('x-request-id') ?? undefined;
-    this.retryAfterMs = readRetryAfter(response?.headers.get('retry-after') ?? undefined, Date.now());
+    this.retryAfterMs = readRetryAfter(response?.headers.get('retry-after') ?? undefined);
     this.response = response;
   }
 }

@@ -42,7 +42,7 @@ export function createHttpSink({ url, token }: { readonly url: string; readonly 
       return {
         status: response.status,
         reason: `The sink answered ${response.status}: ${text}`,
-        retryAfterMs: readRetryAfter(response.headers.get('retry-after') ?? undefined, Date.now()),
+        retryAfterMs: readRetryAfter(response.headers.get('retry-after') ?? undefined),
       };
     } catch (error) {
       signal.throwIfAborted();

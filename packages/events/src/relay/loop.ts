@@ -149,12 +149,9 @@ async function publishEvents(
   const { results, reconnectFault } = await publisher.publish(batches);
   const published = results.flatMap((result) => result.published);
   if (published.length > 0) {
-    await markPublished(
-      deps.client,
-      published.map(({ event_id: id }) => id),
-    );
-    const now = Date.now();
-    metrics?.published(published.map(({ created_at: at }) => Math.max(0, now - at.getTime()) / 1_000));
+    const ids = published.map(({ event_id: id }) => id);
+    const delays = await markPublished(deps.client, ids);
+    metrics?.published(delays);
   }
   if (reconnectFault) throw reconnectFault;
   for (const { partition, fault, published: done } of results) {

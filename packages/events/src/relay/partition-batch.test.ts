@@ -6,7 +6,6 @@ const event = (name: string): PendingEvent => ({
   event_key: name,
   event: '{}',
   position: '1',
-  created_at: new Date(0),
   traceparent: null,
 });
 const refusal = Object.assign(new Error('too large'), { type: 'MESSAGE_TOO_LARGE' });

@@ -10,7 +10,6 @@ export interface PendingEvent {
   readonly event: string;
   /** A bigint, as text. */
   readonly position: string;
-  readonly created_at: Date;
   /** W3C Trace Context of the operation that caused the event. */
   readonly traceparent: string | null;
 }
@@ -47,7 +46,7 @@ export async function readPending(db: Queryable, after: bigint, limit: number): 
   });
   const { rows } = await db.query<PendingEvent>({
     name: 'relay-read-pending',
-    text: `select event_id, event_key, event::text as event, position, created_at, traceparent from outbox.events
+    text: `select event_id, event_key, event::text as event, position, traceparent from outbox.events
             where published_at is null and position > $1 order by position limit $2`,
     values: [after, limit],
   });
@@ -69,13 +68,16 @@ export async function readPendingKeys(
   return rows;
 }
 
-export async function markPublished(db: Queryable, eventIds: readonly string[]): Promise<void> {
-  await db.query({
+/** @returns how long each event was pending, in seconds. */
+export async function markPublished(db: Queryable, eventIds: readonly string[]): Promise<number[]> {
+  const { rows } = await db.query<{ delay: number }>({
     name: 'relay-mark-published',
     text: `update outbox.events set published_at = clock_timestamp()
-            where event_id = any($1::uuid[]) and published_at is null`,
+            where event_id = any($1::uuid[]) and published_at is null
+            returning greatest(0, extract(epoch from published_at - created_at))::float8 as delay`,
     values: [eventIds],
   });
+  return rows.map(({ delay }) => delay);
 }
 
 /** Pending events are counted only up to this number, because counting costs time. */

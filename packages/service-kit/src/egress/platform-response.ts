@@ -79,7 +79,7 @@ export class RequestError extends Error {
     const reason = body ? describeErrorBody(body) : statusText;
     super(`The platform answered ${status}${reason === '' ? '' : `: ${reason}`}`);
     this.status = status;
-    this.retryAfterMs = readRetryAfter(headers.get('retry-after') ?? undefined, Date.now());
+    this.retryAfterMs = readRetryAfter(headers.get('retry-after') ?? undefined);
   }
 }
 

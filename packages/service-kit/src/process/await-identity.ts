@@ -45,7 +45,7 @@ export const awaitIdentity: Command = async () => {
   const { IDENTITY_URL: identityUrl } = loadConfig(process.env, {
     IDENTITY_URL: url(['http:', 'https:'], 'http://identity:8080'),
   });
-  const deadline = Date.now() + DEADLINE_MS;
+  const deadline = performance.now() + DEADLINE_MS;
   let reported: string | undefined;
   for (let responses = 0; responses < RESPONSES;) {
     let problem: string | undefined;
@@ -58,7 +58,7 @@ export const awaitIdentity: Command = async () => {
     if (problem !== undefined && problem !== reported) process.stderr.write(`${problem}\n`);
     reported = problem ?? reported;
     responses = problem === undefined ? responses + 1 : 0;
-    if (Date.now() > deadline) {
+    if (performance.now() > deadline) {
       process.stderr.write('starting nevertheless, after five minutes\n');
       return;
     }
