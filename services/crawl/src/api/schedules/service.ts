@@ -1,7 +1,5 @@
 import type { AccountPrincipal } from '@platform/auth';
 import type { Connector } from '@platform/events';
-import type { Clock } from '@platform/service-kit';
-import type pg from 'pg';
 import type { Actor } from '../../domain/act.js';
 import { resumePaused } from '../../db/resume-schedule.js';
 import { findStatus, findStatuses } from '../../db/schedule-status.js';
@@ -33,15 +31,6 @@ export interface Scheduled {
   readonly connector: Connector;
   readonly scheduleConfig: ScheduleConfig;
   readonly scheduledAt: string;
-}
-
-interface Deps {
-  readonly pool: pg.Pool;
-  /** Called after a committed change with the time at which the schedule becomes due, or its pause ends; epoch ms. */
-  readonly onDueAt: (at: number) => void;
-  readonly clock: Clock;
-  /** How late a run may be before it counts as overdue. */
-  readonly overdueGraceMs: number;
 }
 
 /** Returns what the audit records of a schedule, without what is for its connector alone. */
