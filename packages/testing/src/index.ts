@@ -23,7 +23,7 @@ export {
   listSets,
   type Outcomes,
 } from './interleavings/explore.js';
-export { takeSnapshot } from './interleavings/snapshot.js';
+export { type Act, startActing } from './interleavings/acts.js';
 export {
   type OwnKafka,
   type OwnRedis,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Connector } from '@platform/events';
 import { createLogger } from '@platform/service-kit';
-import { createExplorer, type ExplorationReport, type Outcomes, takeSnapshot } from '@platform/testing';
+import { type Act as ActIn, type Outcomes, startActing } from '@platform/testing';
 import pg from 'pg';
 import { Registry } from 'prom-client';
 import { createWaitingWorkers } from '../../src/api/work/waiting-workers.js';
@@ -176,12 +176,7 @@ async function createWorld(pool: pg.Pool) {
 
 export type World = Awaited<ReturnType<typeof createWorld>>;
 
-/** What somebody does, and what holds from when it was answered. */
-export interface Act {
-  readonly run: (parts: Parts, world: World) => Promise<unknown>;
-  /** A query that finds what must not be there any more. */
-  readonly ends?: (world: World) => { readonly text: string; readonly values: readonly unknown[] };
-}
+export type Act = ActIn<Parts, World>;
 
 const inProgress = `r.state in ('waiting', 'active', 'retrying')`;
 const itsSchedule = `s.org_id = r.org_id and s.connector = r.connector and s.instance = r.instance`;
@@ -212,57 +207,27 @@ const invariants = {
     select connector from runs where state = 'active' and worker <> 'pull' group by 1 having count(*) > 1`,
 };
 
-const anyBroken = Object.entries(invariants)
-  .map(([what, text]) => `select ${pg.escapeLiteral(what)} as what where exists (${text})`)
-  .join(' union all ');
-
 /** Starts the organisation for the explorations of a file. */
-export async function startActing() {
+export async function startCrawlActs() {
   const database = await createCrawlDatabase();
   const db = new pg.Pool({ connectionString: database.url, max: 2 });
-  const world = await createWorld(db);
-  const restore = await takeSnapshot(db);
-  const explorer = createExplorer({ databaseUrl: database.url, connect: (pool) => createParts(pool) });
-
-  async function check(acts: Readonly<Record<string, Act>>, outcomes: Outcomes): Promise<void> {
-    const { rows } = await db.query<{ what: string }>(anyBroken);
-    if (rows[0]) throw new Error(rows[0].what);
-    for (const [name, { ends }] of Object.entries(acts)) {
-      if (!ends || !outcomes[name] || outcomes[name].error) continue;
-      const { text, values } = ends(world);
-      if ((await db.query(text, [...values])).rowCount !== 0)
-        throw new Error(`"${name}" was answered, and what it ended goes on`);
-    }
-    const ends = Object.values(outcomes).filter((outcome) => outcome?.value === ENDED);
-    if (ends.length > 1) throw new Error('two workers have ended one run');
-  }
-
-  return {
-    /** Explores acts at the same time. @returns the report, and the acts that never succeeded. */
-    async explore(
-      acts: Readonly<Record<string, Act>>,
-    ): Promise<ExplorationReport & { readonly refused: [act: string, why: string][] }> {
-      const succeeded = new Set<string>();
-      const refusals = new Map<string, string>();
-      const report = await explorer.explore<World>({
-        prepare: async () => {
-          await restore();
-          return world;
-        },
-        actors: Object.fromEntries(Object.entries(acts).map(([name, { run }]) => [name, run])),
-        share: 0.2,
-        mayFail: ['LEASE_LOST', 'NOT_FOUND', 'REFUSED'],
-        checkStep: (_world, outcomes) => check(acts, outcomes),
-        async checkEnd(_world, outcomes) {
-          for (const [name, outcome] of Object.entries(outcomes))
-            if (outcome?.error) refusals.set(name, outcome.error.message);
-            else succeeded.add(name);
-        },
-      });
-      return { ...report, refused: [...refusals].filter(([name]) => !succeeded.has(name)) };
+  const acting = await startActing({
+    databaseUrl: database.url,
+    db,
+    world: await createWorld(db),
+    connect: (pool) => createParts(pool),
+    invariants,
+    check(outcomes: Outcomes) {
+      const ends = Object.values(outcomes).filter((outcome) => outcome?.value === ENDED);
+      if (ends.length > 1) throw new Error('two workers have ended one run');
     },
+    mayFail: ['LEASE_LOST', 'NOT_FOUND', 'REFUSED'],
+    share: 0.2,
+  });
+  return {
+    explore: acting.explore,
     async close(): Promise<void> {
-      await explorer.close();
+      await acting.close();
       await db.end();
       await database.drop();
     },

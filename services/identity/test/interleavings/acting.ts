@@ -1,15 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { toDigest } from '@platform/auth';
 import { type App, createLogger, createShutdown, systemClock } from '@platform/service-kit';
-import {
-  createExplorer,
-  type ExplorationReport,
-  type Outcomes,
-  takeSnapshot,
-  waitFor,
-} from '@platform/testing';
+import { type Act as ActIn, startActing, waitFor } from '@platform/testing';
 import { PrismaPg } from '@prisma/adapter-pg';
-import pg from 'pg';
+import type pg from 'pg';
 import { buildIdentity } from '../../src/app.js';
 import { createPasswords } from '../../src/base/passwords.js';
 import { loadIdentityConfig } from '../../src/config.js';
@@ -181,12 +175,7 @@ async function createWorld() {
 
 export type World = Awaited<ReturnType<typeof createWorld>>;
 
-/** What somebody does, and what holds from when it was answered. */
-export interface Act {
-  readonly run: (replica: Replica, world: World) => Promise<unknown>;
-  /** A query that finds what must not be there any more. */
-  readonly ends?: (world: World) => { readonly text: string; readonly values: readonly unknown[] };
-}
+export type Act = ActIn<Replica, World>;
 
 /** What holds at any time, as queries that find nothing. */
 const invariants = {
@@ -205,64 +194,24 @@ const invariants = {
     select from audit_entries entry where not exists (select from outbox.events where event_id = entry.id)`,
 };
 
-const anyBroken = Object.entries(invariants)
-  .map(([what, text]) => `select ${pg.escapeLiteral(what)} as what where exists (${text})`)
-  .join(' union all ');
-
 /** Starts the organisation for the explorations of a file. */
-export async function startActing() {
+export async function startIdentityActs() {
   const world = await createWorld();
   const { db, databaseUrl } = world.identity;
-  const restore = await takeSnapshot(db);
-  const explorer = createExplorer<Replica>({
+  const acting = await startActing<Replica, World>({
     databaseUrl,
+    db,
+    world,
     connect: (pool) => buildReplica(databaseUrl, pool),
     disconnect: ({ close }) => close(),
+    invariants,
+    mayFail: [REFUSED],
+    share: 0.05,
   });
-
-  async function check(acts: Readonly<Record<string, Act>>, outcomes: Outcomes): Promise<void> {
-    const { rows } = await db.query<{ what: string }>(anyBroken);
-    if (rows[0]) throw new Error(rows[0].what);
-    for (const [name, { ends }] of Object.entries(acts)) {
-      if (!ends || !outcomes[name] || outcomes[name].error) continue;
-      const { text, values } = ends(world);
-      if ((await db.query(text, [...values])).rowCount !== 0)
-        throw new Error(`"${name}" was answered, and what it ended goes on`);
-    }
-  }
-
   return {
-    world,
-    /**
-     * Explores acts at the same time.
-     *
-     * @returns the report, and the acts that never succeeded, about which nothing was explored.
-     */
-    async explore(
-      acts: Readonly<Record<string, Act>>,
-    ): Promise<ExplorationReport & { readonly refused: [act: string, why: string][] }> {
-      const succeeded = new Set<string>();
-      const refusals = new Map<string, string>();
-      const report = await explorer.explore<World>({
-        prepare: async () => {
-          await restore();
-          return world;
-        },
-        actors: Object.fromEntries(Object.entries(acts).map(([name, { run }]) => [name, run])),
-        mayFail: [REFUSED],
-        share: 0.05,
-        checkStep: (_world, outcomes) => check(acts, outcomes),
-        async checkEnd(_world, outcomes) {
-          for (const [name, outcome] of Object.entries(outcomes))
-            if (outcome?.error) refusals.set(name, outcome.error.message);
-            else succeeded.add(name);
-        },
-      });
-      return { ...report, refused: [...refusals].filter(([name]) => !succeeded.has(name)) };
-    },
-    async close() {
-      await explorer.close();
-      await restore();
+    explore: acting.explore,
+    async close(): Promise<void> {
+      await acting.close();
       await world.close();
     },
   };

@@ -80,6 +80,15 @@ export const memberActs = {
     ({ ada, bert }) => ({ method: 'DELETE', path: `/api/v1/users/${bert.id}`, token: ada.session }),
     ({ bert }) => memberOf(bert.id),
   ),
+  'Bert removes Ada': act(
+    ({ ada, bert }) => ({ method: 'DELETE', path: `/api/v1/users/${ada.id}`, token: bert.session }),
+    ({ ada }) => memberOf(ada.id),
+  ),
+  'Bert promotes himself': act(({ bert }) => ({ method: 'PATCH', path: `/api/v1/users/${bert.id}`, token: bert.session, body: { role: 'admin' } })),
+  'Bert leaves': act(
+    ({ bert }) => ({ method: 'DELETE', path: `/api/v1/users/${bert.id}`, token: bert.session }),
+    ({ bert }) => memberOf(bert.id),
+  ),
   'Ada leaves': act(
     ({ ada }) => ({ method: 'DELETE', path: `/api/v1/users/${ada.id}`, token: ada.session }),
     ({ ada }) => memberOf(ada.id),
