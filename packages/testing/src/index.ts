@@ -1,5 +1,6 @@
 // Public API of @platform/testing: anything exported here is meant to be used by the tests of other packages.
 export { withAdmin } from './admin-client.js';
+export { ambiguousMessages, findMisreading } from './ambiguous-messages.js';
 export { type Browser, launchBrowser, type Page } from './browser.js';
 export { type Answer, callUrl, type CallOptions } from './call-url.js';
 export {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, request, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { json, text } from 'node:stream/consumers';
-import { describeWith, waitFor } from '@platform/testing';
+import { ambiguousMessages, describeWith, findMisreading, waitFor } from '@platform/testing';
 import { type Nginx, startNginx } from './nginx.js';
 
 interface Seen {
@@ -18,9 +18,15 @@ describeWith('nginx', 'the gateway of the Compose file', () => {
   let gateway: Nginx;
   /** The number of requests that the service answers by breaking their connection. */
   let toBreak = 0;
+  /** The targets of the requests that the service got in a test. */
+  let targets: string[] = [];
+  beforeEach(() => {
+    targets = [];
+  });
 
   beforeAll(async () => {
-    service = createServer(({ method = '', headers, socket }, response) => {
+    service = createServer(({ method = '', url = '', headers, socket }, response) => {
+      targets.push(url);
       if (toBreak > 0) {
         toBreak -= 1;
         socket.destroy();
@@ -146,6 +152,23 @@ describeWith('nginx', 'the gateway of the Compose file', () => {
     expect((await send({})).status).toBe(502);
     expect(toBreak).toBe(0);
   });
+
+  // nginx takes it for the end, so that it judges the request behind it, too.
+  const { 'a last chunk that ends by a bare LF': lastByBareLf = '', ...messages } = ambiguousMessages;
+
+  test('OPS-55: of a last chunk that ends by a bare LF, the request behind it is judged', async () => {
+    const hidden = lastByBareLf.replace('/mcp/smuggled', '/api/v1/mail/internal');
+    expect(hidden).not.toBe(lastByBareLf);
+    expect(await sendRaw(hidden)).toContain(' 404 ');
+    expect(targets).toEqual(['/mcp/first']);
+  });
+
+  test.each(Object.entries(messages))(
+    'OPS-55: of %s, a service gets one request or none',
+    async (_what, message) => {
+      expect(await findMisreading(gateway.port, message, () => targets)).toBeUndefined();
+    },
+  );
 
   test('forwards a method that only the service can judge', async () => {
     expect((await send({ method: 'PROPFIND' })).body.method).toBe('PROPFIND');
