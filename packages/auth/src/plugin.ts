@@ -76,7 +76,7 @@ export interface AuthOptions {
   /** The URL at which browsers reach the platform: the form of the session cookie and the proof of origin depend on it. */
   readonly publicUrl: string;
   readonly messages?: AuthErrorMessages;
-  /** Records requests that were refused to a token. Without it, nothing is recorded. */
+  /** Records requests that were refused to a token or a session. Without it, nothing is recorded. */
   readonly recordRefusal?: RecordRefusal;
 }
 

@@ -8,11 +8,11 @@ import { readDpopToken } from './dpop.js';
 import { hasScope, type Principal } from './principal.js';
 
 /*
- * Requests that a service refused to a token, for the log that its owner and the administrators read. It is kept in memory until a
+ * Requests that a service refused to a token or a session, for the log that its owner and the administrators read. It is kept in memory until a
  * batch is written, so a refusal costs its request no statement.
  */
 
-/** Why a token was refused. */
+/** Why a credential was refused. */
 export const refusalReasons = [
   /** It lacks scopes that it could have been given. */
   'scope',
@@ -47,6 +47,11 @@ const MAX_OPERATION_LENGTH = 200;
 const MAX_CLIENT_LENGTH = 100;
 const MAX_SCOPES = 20;
 
+/** The credentials of members and service accounts. */
+const recordedKinds = ['pat', 'oauth', 'session'] as const;
+const isRecorded = (kind: string): kind is (typeof recordedKinds)[number] =>
+  (recordedKinds as readonly string[]).includes(kind);
+
 /** A refused request in the form in which the other services report it to identity. */
 export const RefusedRequest = Type.Object(
   {
@@ -54,7 +59,7 @@ export const RefusedRequest = Type.Object(
     at: Type.Integer({ minimum: 0, description: 'Milliseconds since the epoch.' }),
     orgId: Type.String({ format: 'uuid' }),
     userId: Type.String({ format: 'uuid' }),
-    credentialKind: Type.Union([Type.Literal('pat'), Type.Literal('oauth')]),
+    credentialKind: Type.Enum([...recordedKinds]),
     credentialId: Type.String({ format: 'uuid' }),
     clientId: Type.Union([Type.String({ maxLength: 2_048 }), Type.Null()]),
     operation: Type.String({ maxLength: MAX_OPERATION_LENGTH, description: 'The method and the route.' }),
@@ -91,6 +96,8 @@ export function toRefusalReason({
   statusCode,
   code,
 }: Pick<AppError, 'statusCode' | 'code'>): RefusalReason | undefined {
+  // It asks for the password, and the browser sends the request again.
+  if (code === 'CONFIRMATION_REQUIRED') return undefined;
   const known = reasonsByCode[code];
   if (known) return known;
   if (statusCode === 401) return 'inactive';
@@ -119,14 +126,13 @@ function findHolder(
   checkSignature: (presented: string) => SignedCredential | undefined,
 ) {
   if (principal) {
-    if (principal.kind === 'service' || principal.kind === 'session') return undefined;
+    if (!isRecorded(principal.kind) || !('orgId' in principal)) return undefined;
     const { orgId, userId, kind, credentialId, clientId = null, expiresAt } = principal;
     return { orgId, userId, kind, credentialId, clientId, expiresAt };
   }
   const presented = readBearer(raw) ?? readDpopToken(raw);
   const { claims } = (presented !== undefined && checkSignature(presented)) || {};
-  if (!claims || (claims.kind !== 'pat' && claims.kind !== 'oauth') || claims.org === undefined)
-    return undefined;
+  if (!claims || !isRecorded(claims.kind) || claims.org === undefined) return undefined;
   const { org: orgId, sub: userId, kind, jti: credentialId, client_id: clientId = null, exp } = claims;
   return { orgId, userId, kind, credentialId, clientId, expiresAt: exp === undefined ? null : exp * 1_000 };
 }
@@ -134,7 +140,7 @@ function findHolder(
 export type RecordRefusal = (refusal: RefusedRequest) => void;
 
 /**
- * Creates what is called with each error that a request was answered with. It records the refusals of tokens, and never throws.
+ * Creates what is called with each error that a request was answered with. It records the refusals, and never throws.
  */
 export function createRefusalObserver(deps: {
   readonly checkSignature: (presented: string) => SignedCredential | undefined;
@@ -151,8 +157,8 @@ export function createRefusalObserver(deps: {
     if (!holder || routeOptions.url === undefined) return;
     const at = clock();
     const isExpired = given === 'inactive' && holder.expiresAt !== null && holder.expiresAt <= at;
-    // Access tokens of clients expire after minutes, and are refreshed then.
-    if (isExpired && holder.kind === 'oauth') return;
+    // Access tokens of clients expire after minutes, and are refreshed then; sessions expire every day.
+    if (isExpired && holder.kind !== 'pat') return;
     const lacks = given === 'scope' && principal ? findLackedScopes(error, principal) : [];
     // What the credential was granted, and cannot use, is a matter of its owner's role.
     const isOfRole = lacks.length > 0 && lacks.every((scope) => principal?.grantedScopes.has(scope));

@@ -282,7 +282,7 @@ export async function createCallers() {
     await create(`/api/v1/groups/${group.id}/members`, { members: [member.id] });
     return [
       { path: '/api/v1/groups', ids: { groupId: group.id, memberId: member.id } },
-      { path: '/api/v1/users/{id}', ids: { id: member.id } },
+      { path: '/api/v1/users/{id}', ids: { id: member.id, sessionId: getSessionId(member.session) } },
       { path: '/api/v1/sessions/{sessionId}', ids: { sessionId: getSessionId(member.session) } },
       ...tokens.map((tokenId) => ({ path: PATS, ids: { tokenId } })),
       { path: accounts, ids: { accountId: account.id } },

@@ -116,6 +116,7 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
       'saveSignInConfig',
       'resetUserSecondFactor',
       'listUserSessions',
+      'listUserSessionCalls',
       'describeUserRemoval',
       'endUserSessions',
       'createUser',

@@ -105,6 +105,32 @@ test('a use after the end is recorded for a token that the platform signed, and 
   identity.advance(-31 * 86_400_000);
 });
 
+test('what is refused in a session is recorded, and administrators read it [AUD-25]', async () => {
+  const member = await identity.createMember(session);
+  const [{ id: sessionId }] = (await identity.call('GET', '/api/v1/sessions', { token: member.session })).body
+    .sessions as [{ id: string }];
+  const path = `/api/v1/users/${member.id}/sessions/${sessionId}/calls`;
+  for (const asked of ['/api/v1/service-accounts', path])
+    expect((await identity.call('GET', asked, { token: member.session })).status).toBe(403);
+  await identity.call('POST', '/api/v1/auth/logout', { token: member.session });
+  expect((await identity.call('GET', '/api/v1/users/me', { token: member.session })).status).toBe(401);
+  const calls = await waitFor(
+    async () => {
+      const { body } = await identity.call('GET', path, { token: session });
+      return body.data?.length >= 3 && (body.data as (Call & { credential: object })[]);
+    },
+    { what: 'three refusals' },
+  );
+  expect(calls.map(brief)).toEqual([
+    ['rest', 'GET /api/v1/users/me', 'denied', 'inactive', ''],
+    ['rest', 'GET /api/v1/users/:id/sessions/:sessionId/calls', 'denied', 'role', ''],
+    ['rest', 'GET /api/v1/service-accounts', 'denied', 'role', ''],
+  ]);
+  expect(calls[0]?.credential).toEqual({ kind: 'session', id: sessionId });
+  const { rows } = await identity.db.query(`select from tool_call_agents where user_id = $1`, [member.id]);
+  expect(rows).toEqual([]);
+});
+
 test('too many requests at the tool endpoint are recorded [AUD-25]', async () => {
   const token = await identity.createToken(session, { scopes: ['user:read'] });
   const { legacy } = createCaller(identity, token.accessToken);

@@ -177,3 +177,20 @@ export async function isTokenOf(
   });
   return rowCount === 1;
 }
+
+/** Returns whether there is such a session of the member, also when it has ended and is not deleted yet. */
+export async function isSessionOf(
+  db: pg.Pool,
+  {
+    sessionId,
+    orgId,
+    userId,
+  }: { readonly sessionId: string; readonly orgId: string; readonly userId: string },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'session_of_activity',
+    text: 'select from sessions where id = $1 and org_id = $2 and user_id = $3',
+    values: [sessionId, orgId, userId],
+  });
+  return rowCount === 1;
+}

@@ -42,7 +42,7 @@ export const ToolCallEntry = Type.Object(
     address: Nullable('Where the request came from.'),
     client: Nullable('What the client said it is.'),
     credential: Type.Object({
-      kind: Type.String({ description: '`pat` or `oauth`.' }),
+      kind: Type.String({ description: '`pat`, `oauth` or `session`.' }),
       id: Type.String({ format: 'uuid' }),
     }),
     clientId: Nullable('The OAuth client that it came through.'),

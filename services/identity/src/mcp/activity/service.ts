@@ -1,7 +1,7 @@
 import type { UserPrincipal } from '@platform/auth';
 import { notFound } from '@platform/service-kit';
 import type pg from 'pg';
-import { type ActivityRow, type CallsOf, findActivity, isTokenOf } from './activity.sql.js';
+import { type ActivityRow, type CallsOf, findActivity, isSessionOf, isTokenOf } from './activity.sql.js';
 import type { ActivityQuery, ActivityResponse, ToolCallEntry } from './schemas.js';
 
 const toEntry = (row: ActivityRow): ToolCallEntry => ({
@@ -48,4 +48,20 @@ export async function listActivity(
   const ownerId = role === 'admin' && kind === 'session' ? undefined : userId;
   if (!(await isTokenOf(pool, tokenId, orgId, ownerId))) throw notFound('Token not found');
   return readActivity(pool, { credentialId: tokenId }, query);
+}
+
+/**
+ * Lists what was refused in a session of a member, and the tools that were called in it, newest first. The caller is an
+ * administrator.
+ *
+ * @throws AppError 404.
+ */
+export async function listSessionActivity(
+  pool: pg.Pool,
+  { orgId }: UserPrincipal,
+  { id: userId, sessionId }: { readonly id: string; readonly sessionId: string },
+  query: ActivityQuery,
+): Promise<ActivityResponse> {
+  if (!(await isSessionOf(pool, { sessionId, orgId, userId }))) throw notFound('Session not found');
+  return readActivity(pool, { credentialId: sessionId }, query);
 }

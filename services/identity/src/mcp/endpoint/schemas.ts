@@ -17,7 +17,7 @@ const Message = Type.Object(
     jsonrpc: Version,
     id: Type.Optional(Id),
     method: Type.String({ description: 'Such as `tools/list` or `tools/call`.' }),
-    params: Type.Optional(AnyObject),
+    params: Type.Optional(Type.Union([AnyObject, Type.Null()], { description: 'Null is none.' })),
   },
   { title: 'ToolMessage' },
 );

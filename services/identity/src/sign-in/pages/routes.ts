@@ -3,6 +3,7 @@ import { toCaller } from '../../base/caller/actor.js';
 import { createFormToken, requireFormToken } from '../page-kit/form-token.js';
 import { sendPage } from '../page-kit/page.js';
 import { registerPages } from '../page-kit/scope.js';
+import { closeInBrowser } from '../sessions/send-outcome.js';
 import type { SessionService } from '../sessions/service.js';
 import { linkRoutes } from './link-routes.js';
 import { signedOutPage, signOutPage } from './pages.js';
@@ -29,7 +30,7 @@ function signOutRoutes(app: App, sessions: SessionService): void {
   app.post(SIGN_OUT_PATH, { preHandler: requireFormToken, schema }, async (request, reply) => {
     const member = await app.findBrowserSession(request);
     if (member) await sessions.logout(toCaller(member, request));
-    return reply.header('set-cookie', app.sessionCookies.toClose()).redirect(SIGN_OUT_PATH, 303);
+    return closeInBrowser(reply).redirect(SIGN_OUT_PATH, 303);
   });
 }
 

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { getCaller } from '../../base/caller/actor.js';
 import { getClient } from '../../base/caller/client.js';
 import { LoginBody, LoginRefused, LoginResponse } from './schemas.js';
-import { missingFactors, sendOutcome } from './send-outcome.js';
+import { closeInBrowser, missingFactors, sendOutcome } from './send-outcome.js';
 import type { SessionService } from './service.js';
 import { providerRequired, wrongCredentials } from './errors.js';
 
@@ -50,8 +50,7 @@ export function logoutRoutes(app: App, service: SessionService): void {
     },
     async (request, reply) => {
       await service.logout(getCaller(request));
-      if (request.headers.authorization === undefined)
-        reply.header('set-cookie', app.sessionCookies.toClose());
+      if (request.headers.authorization === undefined) closeInBrowser(reply);
       return reply.code(204).send(null);
     },
   );

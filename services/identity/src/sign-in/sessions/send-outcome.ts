@@ -26,3 +26,13 @@ export function sendOutcome(reply: FastifyReply, outcome: SignInOutcome): Fastif
     .headers(headers)
     .send({ error: { code, message }, signIn: { challenge, expiresAt } });
 }
+
+/**
+ * Has a browser forget the session: its cookies, and what it could show again when somebody goes back. Neither the cookie of
+ * AUTH-13 nor what the console keeps (the look, offers that were declined) belongs to the session, so they stay.
+ */
+export const closeInBrowser = (reply: FastifyReply): FastifyReply =>
+  reply.headers({
+    'set-cookie': reply.server.sessionCookies.toClose(),
+    'clear-site-data': '"cache"',
+  });

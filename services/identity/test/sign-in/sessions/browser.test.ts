@@ -102,13 +102,15 @@ test('AUTH-20 the sign-out page and the API end a session by cookie at once', as
   const session = browser.cookies.get('platform_session') ?? '';
   const page = await browser.open('/sign-out');
   expect(page.text).toContain(admin.email);
-  expect((await browser.post('/sign-out', { csrf: fieldIn(page, 'csrf') })).status).toBe(303);
+  const left = await browser.post('/sign-out', { csrf: fieldIn(page, 'csrf') });
+  expect([left.status, left.headers.get('clear-site-data')]).toEqual([303, '"cache"']);
   expect([...browser.cookies.keys()]).toEqual(['platform_browser']);
   expect((await identity.call('GET', ME, { token: session })).status).toBe(401);
   expect((await browser.open('/sign-out')).text).toContain('You are signed out');
 
   await browser.signIn(admin);
-  expect((await browser.call('POST', '/api/v1/auth/logout')).status).toBe(204);
+  const loggedOut = await browser.call('POST', '/api/v1/auth/logout');
+  expect([loggedOut.status, loggedOut.headers.get('clear-site-data')]).toEqual([204, '"cache"']);
   expect([...browser.cookies.keys()]).toEqual(['platform_browser']);
 });
 
