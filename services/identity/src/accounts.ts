@@ -68,9 +68,10 @@ export function registerAccounts(app: App, deps: AccountDeps): Outbox {
     serviceToken: createMailServiceToken(deps),
     links,
   });
-  app.decorate('findOrganisationName', createFindOrganisationName(deps.pool));
+  const findOrganisationName = createFindOrganisationName(deps.pool);
+  app.decorate('findOrganisationName', findOrganisationName);
   app.decorateReply('organisation', undefined);
-  const common = { ...deps, ...startSignInAttempts(deps), passwords, secrets, outbox };
+  const common = { ...deps, ...startSignInAttempts(deps), passwords, secrets, outbox, findOrganisationName };
   const secondFactor = registerSecondFactor(app, common);
   const { passFirstFactor } = secondFactor.signInSteps;
   const sessions = registerSessions(app, { ...common, passFirstFactor });

@@ -1,5 +1,6 @@
 import { canHoldScope, isScope, isTokenPrefix, type Scope } from '@platform/auth';
 import { isDisplayName, list, readEmailAddress, type Variable } from '@platform/service-kit';
+import { isCommonPassword } from './common-passwords.js';
 
 export const DEFAULT_MCP_SCOPES: readonly Scope[] = [
   'kb:read',
@@ -60,8 +61,9 @@ export const serviceClients: Variable<readonly ServiceClient[]> = {
 };
 
 export const password: Variable<string> = {
-  mustBe: 'a password of 8 to 256 characters',
-  parse: (value) => (value.length >= 8 && value.length <= 256 ? value : undefined),
+  mustBe: 'a password of 8 to 256 characters that is not among those that are tried first',
+  parse: (value) =>
+    value.length >= 8 && value.length <= 256 && !isCommonPassword(value) ? value : undefined,
 };
 
 export const tokenPrefix: Variable<string> = {

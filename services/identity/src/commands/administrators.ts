@@ -12,6 +12,7 @@ import {
   isProviderRequired,
   releaseRequirement,
 } from '../members/organisation/provider-requirement.queries.js';
+import { assertUncommonPassword } from '../base/common-passwords.js';
 import type { Passwords } from '../base/passwords.js';
 import { endSessions } from '../sign-in/sessions/queries.js';
 import { emailTaken } from '../members/members/errors.js';
@@ -63,13 +64,14 @@ async function findOrgId(tx: Transaction, orgId: string | undefined): Promise<st
  * log in any more. The account's sessions, codes and links are revoked; its tokens stay. All administrators are mailed.
  *
  * @throws AppError 404 for an unknown organisation, 409 for a member of another one, 400 when none is named and there
- *   are several.
+ *   are several, or for a password that is easily guessed.
  */
 export async function makeAdministrator(
   deps: { readonly prisma: Prisma; readonly passwords: Passwords; readonly clock: Clock },
   request: AdministratorRequest,
 ): Promise<AdministratorResult> {
   const email = normaliseEmail(request.email);
+  assertUncommonPassword('password', request.password, { email });
   const passwordHash = await deps.passwords.hash(request.password);
   const at = new Date(deps.clock());
   const byCommand = { actor: platformActor, reason: 'command', at };

@@ -4,6 +4,7 @@ import type { Prisma, Transaction } from '../prisma.js';
 import { platformActor } from '../base/caller/actor.js';
 import { insertAuditEntry } from '../audit/record.sql.js';
 import type { Passwords } from '../base/passwords.js';
+import { assertUncommonPassword } from '../base/common-passwords.js';
 import { emailTaken } from '../members/members/errors.js';
 import { insertUser } from '../members/members/queries.js';
 import { normaliseEmail } from '../members/members/service.js';
@@ -38,16 +39,27 @@ export function createOrganisationService(deps: {
     return { orgId, adminId };
   }
 
+  /** @throws AppError 400 for a password that is easily guessed. */
+  function hashPassword({ name, adminEmail, adminPassword }: NewOrganisation): Promise<string> {
+    assertUncommonPassword('password', adminPassword, { email: adminEmail, organisation: name });
+    return passwords.hash(adminPassword);
+  }
+
   return {
-    /** @throws AppError 409 when a member of any organisation has the e-mail. */
+    /** @throws AppError 400 for a password that is easily guessed; 409 when a member of any organisation has the e-mail. */
     async create(organisation: NewOrganisation): Promise<{ orgId: string; adminId: string }> {
-      const passwordHash = await passwords.hash(organisation.adminPassword);
+      const passwordHash = await hashPassword(organisation);
       return prisma.$transaction((tx) => insert(tx, organisation, passwordHash));
     },
 
-    /** Creates the first organisation. @returns whether it did: false when there is one already. */
+    /**
+     * Creates the first organisation.
+     *
+     * @returns whether it did: false when there is one already.
+     * @throws AppError 400 for a password that is easily guessed.
+     */
     async bootstrap(organisation: NewOrganisation): Promise<boolean> {
-      const passwordHash = await passwords.hash(organisation.adminPassword);
+      const passwordHash = await hashPassword(organisation);
       return prisma.$transaction(async (tx) => {
         await lockOrganisations(tx);
         if (await hasOrganisation(tx)) return false;

@@ -102,18 +102,6 @@ export async function verifyCode(
   return row?.isCorrect === true ? (row.userId ?? undefined) : undefined;
 }
 
-/** Returns whether the link is valid. It is checked first, so that an invalid link can't cause the hashing of a password. */
-export const hasLink = async (
-  db: Prisma,
-  purpose: LinkPurpose,
-  secretHash: string,
-  now: Date,
-): Promise<boolean> =>
-  (await db.oneTimeSecret.findFirst({
-    where: { purpose, secretHash, usedAt: null, expiresAt: { gt: now }, user: { removedAt: null } },
-    select: { purpose: true },
-  })) !== null;
-
 /** Finds the account that a valid link belongs to. */
 export const findLink = (db: Prisma, secretHash: string, now: Date) =>
   db.oneTimeSecret.findFirst({

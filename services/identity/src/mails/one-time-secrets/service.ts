@@ -6,7 +6,6 @@ import {
   consumeLink,
   deleteSecrets,
   findLink,
-  hasLink,
   lockSecret,
   type StoredSecret,
   verifyCode,
@@ -92,8 +91,6 @@ export function createOneTimeSecrets(deps: {
     /** Verifies a code and consumes it; a wrong guess is counted. @returns the user; undefined when the code is invalid. */
     verifyCode: (email: string, code: string): Promise<string | undefined> =>
       verifyCode(prisma, toDigest(email), codeDigests(code, email), new Date(clock())),
-    isValid: (purpose: LinkPurpose, token: string): Promise<boolean> =>
-      hasLink(prisma, purpose, toDigest(token), new Date(clock())),
 
     /** Returns the account that a link belongs to, without consuming it; undefined when the link is invalid. */
     async findLink(token: string): Promise<FoundLink | undefined> {

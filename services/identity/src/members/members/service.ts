@@ -16,6 +16,7 @@ import { insertAuditEntry } from '../../audit/record.sql.js';
 import { hasAdministrator } from '../organisation/provider-requirement.queries.js';
 import { secretLifetimes } from '../../mails/one-time-secrets/secret.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
+import { assertUncommonPassword } from '../../base/common-passwords.js';
 import type { Passwords } from '../../base/passwords.js';
 import { changeAsAdministrator } from '../organisation/administration.js';
 import { isOfOtherOrganisation } from '../organisation/domains.queries.js';
@@ -93,6 +94,7 @@ export function createUserService(deps: {
   readonly passwords: Passwords;
   readonly outbox: Outbox;
   readonly clock: Clock;
+  readonly findOrganisationName: (orgId: string) => Promise<string>;
 }) {
   const { prisma, passwords, outbox, clock } = deps;
 
@@ -137,7 +139,7 @@ export function createUserService(deps: {
     /**
      * Creates a member. Without a password the member is invited, and can't log in before accepting.
      *
-     * @throws AppError 409 EMAIL_TAKEN; 503 MAIL_UNAVAILABLE when there is no mail service to invite with.
+     * @throws AppError 400 for a password that is easily guessed; 409 EMAIL_TAKEN; 503 MAIL_UNAVAILABLE when there is no mail service to invite with.
      */
     async create(
       caller: Caller,
@@ -146,6 +148,10 @@ export function createUserService(deps: {
       const { orgId } = caller;
       const isInvited = password === undefined;
       if (isInvited && !outbox.isEnabled) throw mailUnavailable();
+      if (!isInvited) {
+        const organisation = await deps.findOrganisationName(orgId);
+        assertUncommonPassword('password', password, { email, fullName, organisation });
+      }
       const passwordHash = isInvited ? null : await passwords.hash(password);
       const user = { id: uuidv7(), orgId, email: normaliseEmail(email), fullName: fullName.trim(), role };
       const member = await changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {

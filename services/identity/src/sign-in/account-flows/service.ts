@@ -8,6 +8,7 @@ import { findPlace, isKnownDevice } from '../known-devices/service.js';
 import type { LinkPurpose } from '../../mails/one-time-secrets/secret.js';
 import type { OneTimeSecrets } from '../../mails/one-time-secrets/service.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
+import { findPasswordFault, passwordRefused } from '../../base/common-passwords.js';
 import { isProven, type Passwords } from '../../base/passwords.js';
 import { endSessions } from '../sessions/queries.js';
 import type { PassFirstFactor, SignInOutcome } from '../sessions/sign-in-outcome.js';
@@ -69,7 +70,14 @@ export function createAccountFlows(deps: AccountFlowDeps) {
   ): Promise<T> {
     await limits.link.begin(token, { address });
     // Hashing is expensive: an invalid token must not cause it.
-    if (!(await secrets.isValid(purpose, token))) throw linkInvalid();
+    const link = await secrets.findLink(token);
+    if (link?.purpose !== purpose) throw linkInvalid();
+    const fault = findPasswordFault(password, link);
+    if (fault !== undefined) {
+      // Whoever has the link guesses nothing.
+      await limits.link.succeed(token, { address });
+      throw passwordRefused('password', fault);
+    }
     const hashing = passwords.hash(password, isProven);
     const passwordHash = await limits.link.check(token, { address }, hashing);
     const done = await prisma.$transaction(async (tx) => {

@@ -1,6 +1,7 @@
 import { type App, isDisplayName } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { isLinkInvalid, linkInvalid } from '../account-flows/errors.js';
+import { findPasswordFault, type PasswordOwner } from '../../base/common-passwords.js';
 import type { AccountFlows } from '../account-flows/service.js';
 import { type ClientAddress, getClient } from '../../base/caller/client.js';
 import type { LinkPurpose } from '../../mails/one-time-secrets/secret.js';
@@ -31,8 +32,13 @@ const readLinkToken = (text: string): string =>
   (/#token=([\w-]+)$/.exec(text.trim())?.[1] ?? text.trim()).slice(0, 128);
 
 /** Returns what is wrong with a password or name that the API would not accept. */
-function findChoiceFault({ password = '', fullName = '' }: LinkForm): string | undefined {
+function findChoiceFault(
+  owner: PasswordOwner,
+  { password = '', fullName = '' }: LinkForm,
+): string | undefined {
   if (password.length < 8 || password.length > 256) return 'The password must have 8 to 256 characters.';
+  const fault = findPasswordFault(password, owner);
+  if (fault !== undefined) return `The password ${fault}.`;
   const name = fullName.trim();
   return name === '' || (name.length <= 200 && isDisplayName(name)) ? undefined : 'This name cannot be used.';
 }
@@ -58,7 +64,7 @@ async function followLink(
   const link = await describeLink(flows, purpose, secret, client.address);
   const { password, fullName = '' } = form;
   if (password === undefined) return { page: choosePasswordPage(link, secret, { token }), status: 200 };
-  const fault = findChoiceFault(form);
+  const fault = findChoiceFault(link, form);
   if (fault !== undefined) return { page: choosePasswordPage(link, secret, { token, fault }), status: 400 };
   if (purpose === 'password_reset') {
     await flows.resetPassword({ token: secret, password }, client);

@@ -4,6 +4,7 @@ import { insertAuditEntry } from '../../audit/record.sql.js';
 import { describeRequest } from '../../base/caller/client.js';
 import type { OneTimeSecrets } from '../../mails/one-time-secrets/service.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
+import { assertUncommonPassword } from '../../base/common-passwords.js';
 import { isProven } from '../../base/passwords.js';
 import { endSessions } from '../sessions/queries.js';
 import { replacePassword } from '../../members/members/queries.js';
@@ -14,13 +15,14 @@ export interface OwnPasswordContext extends PasswordContext {
   readonly secrets: OneTimeSecrets;
   readonly outbox: Outbox;
   readonly clock: Clock;
+  readonly findOrganisationName: (orgId: string) => Promise<string>;
 }
 
 /**
  * Changes the caller's password. All other sessions end, and so do mailed codes and links; tokens stay.
  *
  * @returns how many sessions were ended.
- * @throws AppError 400 WRONG_PASSWORD; 429, since a stolen session must not be able to guess the password.
+ * @throws AppError 400 WRONG_PASSWORD; 400 for a password that is easily guessed; 429, since a stolen session must not be able to guess the password.
  */
 export async function changeOwnPassword(
   ctx: OwnPasswordContext,
@@ -28,8 +30,10 @@ export async function changeOwnPassword(
   { currentPassword, newPassword }: ChangePasswordBody,
 ): Promise<number> {
   const { prisma, passwords, secrets, outbox, clock } = ctx;
-  const { orgId, userId, credentialId, client } = caller;
+  const { orgId, userId, credentialId, client, email, fullName } = caller;
   const currentHash = await confirmPassword(ctx, caller, currentPassword);
+  const organisation = await ctx.findOrganisationName(orgId);
+  assertUncommonPassword('newPassword', newPassword, { email, fullName, organisation });
   const newHash = await passwords.hash(newPassword, isProven);
   const at = new Date(clock());
   const ended = await prisma.$transaction(async (tx) => {

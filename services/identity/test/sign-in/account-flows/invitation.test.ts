@@ -45,6 +45,15 @@ test('an invited member gets a link, accepts it, is logged in, and gets a mail t
   expect(await getAudit(id)).toEqual(['user.invited', 'invitation.accepted']);
 });
 
+test('AUTH-68, AUTH-69: an invitation takes no password that is easily guessed', async () => {
+  const { email, token } = await invite();
+  for (const chosen of ['iloveyou', email, 'example!']) {
+    const { status, body } = await accept(token, { password: chosen });
+    expect([chosen, status, body.error?.details]).toMatchObject([chosen, 400, [{ field: 'password' }]]);
+  }
+  expect((await accept(token)).status).toBe(200);
+});
+
 test('withdrawing an invitation never removes a member who has joined, also when both happen at once', async () => {
   const { identity, session } = platform;
   const withdraw = (id: string, state = 'invited') =>

@@ -36,6 +36,19 @@ async function requestCode(email: string): Promise<string> {
 }
 
 describe('a forgotten password', () => {
+  test('AUTH-68, AUTH-69: one that is easily guessed is refused, and the link stays', async () => {
+    const { email } = await platform.createUser();
+    const token = await requestReset(email);
+    for (const chosen of ['password1', email, 'Summer2026!']) {
+      const { status, body } = await reset(token, chosen);
+      expect([status, body.error]).toMatchObject([
+        400,
+        { code: 'VALIDATION_ERROR', details: [{ field: 'password' }] },
+      ]);
+    }
+    expect((await reset(token)).status).toBe(200);
+  });
+
   test('a mailed link changes the password once and ends all sessions, but no tokens', async () => {
     const { id, email } = await platform.createUser();
     const sessions = [await openSession(email), await openSession(email)];
@@ -117,6 +130,16 @@ describe('a forgotten password', () => {
 });
 
 describe('the own password', () => {
+  test('AUTH-68, AUTH-69: one that is easily guessed is refused', async () => {
+    const { email } = await platform.createUser();
+    const token = await openSession(email);
+    for (const chosen of ['password1', email, 'example!']) {
+      const { status, body } = await change(token, password, chosen);
+      expect([chosen, status, body.error?.details]).toMatchObject([chosen, 400, [{ field: 'newPassword' }]]);
+    }
+    expect((await change(token, password)).status).toBe(200);
+  });
+
   test('AUTH-27 a password change ends other sessions and mailed codes, keeps tokens, and is mailed to the member', async () => {
     const { id, email } = await platform.createUser();
     const [session, other] = [await openSession(email), await openSession(email)];
