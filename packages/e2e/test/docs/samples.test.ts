@@ -11,23 +11,13 @@ const placeholders: Readonly<Record<string, readonly string[]>> = {
   embedded: ['log'],
   events: ['client', 'clock', 'connector', 'orgId', 'relay', 'runId'],
   'service-kit': ['loadThingsConfig', 'thingsVariables'],
-  testing: [
-    'countAdministrators',
-    'createTwoAdministrators',
-    'database',
-    'demote',
-    'mails',
-    'migrate',
-    'migrationsDir',
-    'token',
-    'url',
-  ],
+  testing: ['database', 'db', 'demote', 'mails', 'migrate', 'migrationsDir', 'token', 'url', 'world'],
 };
 
 /** The types of placeholders that a sample would not compile without; all others are `any`. */
 const placeholderTypes: Readonly<Record<string, string>> = {
   app: "import('fastify').FastifyInstance",
-  createTwoAdministrators: '() => Promise<{ orgId: string; ada: string; bert: string }>',
+  world: '{ ada: string; bert: string }',
 };
 
 const getSamples = (markdown: string): string[] =>
