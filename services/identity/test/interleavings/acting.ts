@@ -42,6 +42,9 @@ export interface Replica {
 /** What the token follows. */
 export const SUBSCRIBED_EVENT = 'my_token.revoked';
 
+/** The name of the token that is created with an Idempotency-Key. */
+export const CREATED_BY_KEY = 'by key';
+
 /** The code of an act that the other one has made impossible. */
 const REFUSED = 'REFUSED';
 
@@ -190,6 +193,8 @@ const invariants = {
   'a token is active whose creator has ended': `
     select from personal_access_tokens child join personal_access_tokens parent on parent.id = child.parent_id
     where child.status = 'active' and parent.status <> 'active'`,
+  'one key has created two tokens': `
+    select from personal_access_tokens where name = '${CREATED_BY_KEY}' having count(*) > 1`,
   'an entry of the audit is no fact': `
     select from audit_entries entry where not exists (select from outbox.events where event_id = entry.id)`,
 };

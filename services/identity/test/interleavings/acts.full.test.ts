@@ -19,6 +19,7 @@ const sets = listSets<Name>(Object.keys(acts) as Name[], [
   ['Ida accepts the invitation', 'Ida accepts the invitation'],
   ['Bert removes Cem', 'Cem signs in'],
   ['Bert removes Cem', 'Cem creates a token'],
+  ['Cem creates a token by a key', 'Cem creates a token by a key'],
   ['Bert removes the group', 'Ada adds Bert to the group'],
   ['Cem signs in', 'Cem resets the password'],
   ['Cem signs in', 'Cem changes the password'],

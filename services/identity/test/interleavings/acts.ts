@@ -4,7 +4,7 @@ import { isSessionOpen } from '../../src/base/open-session.js';
 import { expireTokens } from '../../src/jobs/jobs.sql.js';
 import { createSecret } from '../mcp/events/agent.js';
 import { VERSION } from '../mcp/endpoint/endpoint.js';
-import { type Act, type Request, send, SUBSCRIBED_EVENT, type World } from './acting.js';
+import { type Act, CREATED_BY_KEY, type Request, send, SUBSCRIBED_EVENT, type World } from './acting.js';
 
 /* What people, agents and jobs do in the organisation of `acting.ts`. */
 
@@ -155,6 +155,13 @@ export const signInActs = {
 
 export const tokenActs = {
   'Cem creates a token': act(({ cem }) => ({ method: 'POST', path: tokens, token: cem.session, body: newToken })),
+  'Cem creates a token by a key': act(({ cem }) => ({
+    method: 'POST',
+    path: tokens,
+    token: cem.session,
+    body: { ...newToken, name: CREATED_BY_KEY },
+    headers: { 'idempotency-key': 'once' },
+  })),
   'the token creates another one': act(({ token }) => ({ method: 'POST', path: tokens, token: token.accessToken, body: newToken })),
   'Cem rotates the token': act(({ cem, token }) => ({ method: 'POST', path: `${tokens}/${token.id}/rotate`, token: cem.session, body: {} })),
   'Cem rotates the token at once': act(
