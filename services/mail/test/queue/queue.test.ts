@@ -288,6 +288,16 @@ describe('recipients', () => {
   });
 });
 
+test('MAIL-50 the beginning of a message is not stored before the server is ready for it', async () => {
+  smtp.behave((step) => (step === 'DATA' ? 'hang' : undefined));
+  const id = await enqueue();
+  await waitFor(() => smtp.count('DATA') === 1, { what: 'the handover' });
+  expect((await mail.db.query('select data_begun from mails')).rows).toEqual([{ data_begun: false }]);
+  smtp.behave(() => undefined);
+  smtp.say('451 later');
+  await waitForState(id, 'sent');
+});
+
 // This test must be the last one, because it doesn't start the service again.
 test('a shutdown returns what has not begun to the queue', async () => {
   smtp.behave((step) => (step === 'MAIL' ? 'hang' : undefined));

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { Readable } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 import { callbackify } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { createTransport, type SendMailOptions, type SMTPPoolOptions, type Transporter } from 'nodemailer';
@@ -32,19 +32,26 @@ interface Sending {
   contentError: unknown;
 }
 
-/** Lets the message through once its beginning is stored. */
-async function* guard(source: Readable, sending: Sending): AsyncGenerator<Buffer> {
-  try {
-    await sending.onData();
-    for await (const chunk of source) {
-      sending.isBegun = true;
-      yield chunk as Buffer;
-    }
-  } catch (error) {
+/** Lets the message through once its beginning is stored. Nothing reads the stream before the server is ready for the message. */
+function guard(source: Readable, sending: Sending): Readable {
+  const guarded = new PassThrough();
+  const fail = (error: unknown): void => {
     sending.contentError = error;
-    throw error;
-  }
+    guarded.destroy(error as Error);
+  };
+  source.on('error', fail);
+  const passOn = (): void => {
+    if (guarded.destroyed) return;
+    source.once('data', () => {
+      sending.isBegun = true;
+    });
+    source.pipe(guarded);
+  };
+  guarded.once('resume', () => void sending.onData().then(passOn, fail));
+  return guarded;
 }
+
+const EMPTY = new MimeNode();
 
 /**
  * Frees the content of a sent mail. nodemailer keeps a reference to the first mail of each connection for as long as the
@@ -52,7 +59,7 @@ async function* guard(source: Readable, sending: Sending): AsyncGenerator<Buffer
  */
 function strip(mail: MailMessage): void {
   mail.data = { signal: mail.data.signal };
-  mail.message = new MimeNode();
+  mail.message = EMPTY;
 }
 
 const connectWith =
@@ -140,7 +147,7 @@ function createPool(choice: PoolChoice, limits: TransportLimits, tokens: Tokens 
     const sending = sendings.get(mail.data.messageId ?? '');
     if (sending) {
       sending.mail = mail;
-      mail.message.processFunc((stream) => Readable.from(guard(stream, sending), { objectMode: false }));
+      mail.message.processFunc((stream) => guard(stream, sending));
     }
     done(sending ? undefined : new Error('The mail is not in progress'));
   });
