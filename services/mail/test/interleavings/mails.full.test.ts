@@ -2,13 +2,11 @@ import { type Act as ActIn, type Outcomes, startActing } from '@platform/testing
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { eraseMarked, eraseRecipient } from '../../src/features/queue/erasure.sql.js';
+import { claimMails, FIRST_ORGANISATION } from '../../src/features/queue/claim.sql.js';
 import {
-  claimMails,
   endAttempts,
   expireLeases,
   expireQueued,
-  findDueOrganisations,
-  FIRST_ORGANISATION,
   insertResend,
   markDataBegun,
   renewLeases,
@@ -50,13 +48,12 @@ const defer = (mail: string) => [{ address: addressOf(mail), state: 'deferred' a
 const nextAttemptAt = () => new Date(Date.now() - 1_000);
 
 async function claim(pool: pg.Pool): Promise<string[]> {
-  const due = await findDueOrganisations(pool, now(), FIRST_ORGANISATION);
   const claimed = await claimMails(pool, now(), 30_000, {
-    organisations: due.isLong ? [] : due.all,
     limit: 100,
-    perOrganisation: 5,
-    perOrganisationWithCodes: 6,
-    held: new Map(),
+    limitOfOthers: 100,
+    after: FIRST_ORGANISATION,
+    defaultRoom: { others: 5, all: 6 },
+    rooms: new Map(),
   });
   return claimed.map(({ id, claim: number }) => `${id} ${number}`);
 }

@@ -6,7 +6,7 @@ import type { OnData } from '../delivery/pools.js';
 import { toUncounted } from './attempt-end.js';
 import type { Journal } from './journal.js';
 import { type AttemptEnd, type ClaimedMail, priorities } from './mail.js';
-import { claimMails, FIRST_ORGANISATION, findDueOrganisations } from './queue.sql.js';
+import { claimMails, FIRST_ORGANISATION } from './claim.sql.js';
 import { createSlots } from './slots.js';
 
 /** Makes one attempt to send a claimed mail. It doesn't reject. */
@@ -46,16 +46,21 @@ export function createDispatcher(deps: {
   readonly graceMs: number;
 }) {
   const { pool, clock, log, journal, leaseMs, maxInFlight } = deps;
+  /** The most mails in flight, besides codes. */
+  const shared = Math.ceil(maxInFlight * SHARED_PART);
   const inFlight = new Set<InFlight>();
   let attempt: AttemptMail | undefined;
   let isStopping = false;
+  let isClaiming = false;
 
   const slots = createSlots({
     perOrganisation: deps.connectionsPerOrganisation,
     maxSilent: Math.ceil(maxInFlight * SILENT_PART),
     clock,
-    onFree: () => {
-      claiming.wake();
+    onFreed: (isNews) => {
+      // Mails are left in the queue by organisations without room, by a replica without room, and by a claim in progress, which
+      // does not know of the slot.
+      if (isNews || isClaiming || inFlight.size >= shared) wake();
     },
   });
 
@@ -86,66 +91,43 @@ export function createDispatcher(deps: {
       log.error({ err: error, mail: mail.id }, 'Failed to process a mail; will retry');
       await release(mail, state);
     } finally {
-      inFlight.delete(state);
       slots.release(mail.orgId, mail.priority);
+      inFlight.delete(state);
     }
   }
 
-  /**
-   * @param max - how many mails may be in flight then.
-   * @param perOrganisation - the most mails of one organisation in progress, besides codes.
-   * @returns the organisations of the claimed mails besides codes, and whether no more mails could be claimed.
-   */
-  async function claimUpTo(
-    max: number,
-    perOrganisation: number,
-    organisations: readonly string[],
-  ): Promise<{ readonly claimed: ReadonlySet<string>; readonly isFull: boolean }> {
-    const limit = Math.min(max - inFlight.size, MAX_CLAIMED);
-    if (limit <= 0 || isStopping || !attempt) return { claimed: new Set(), isFull: true };
-    if (organisations.length === 0) return { claimed: new Set(), isFull: false };
-    const { perOrganisationWithCodes } = slots;
-    const limits = { organisations, limit, held: slots.held(), perOrganisation, perOrganisationWithCodes };
-    const claimed = await claimMails(pool, new Date(clock()), leaseMs, limits);
-    if (claimed.length === MAX_CLAIMED) claiming.wake();
+  /** The organisation that had the last turn. */
+  let lastTurn = FIRST_ORGANISATION;
+
+  /** Claims as many mails as this replica may start, but no large number at once. @returns whether there may be more of them. */
+  async function claimNext(attemptMail: AttemptMail): Promise<boolean> {
+    const limit = Math.min(maxInFlight - inFlight.size, MAX_CLAIMED);
+    if (limit <= 0 || isStopping) return false;
+    const claimed = await claimMails(pool, new Date(clock()), leaseMs, {
+      limit,
+      limitOfOthers: Math.max(0, Math.min(shared - inFlight.size, limit)),
+      after: lastTurn,
+      defaultRoom: slots.full,
+      rooms: slots.getRooms(),
+    });
     for (const mail of claimed) {
-      slots.take(mail.orgId, mail.priority);
+      slots.occupy(mail.orgId, mail.priority);
       journal.hold(mail);
       const state: InFlight = { abort: new AbortController(), isBegun: false, ended: Promise.resolve() };
       inFlight.add(state);
-      state.ended = run(mail, state, attempt);
+      state.ended = run(mail, state, attemptMail);
     }
-    const others = claimed.filter(({ priority }) => priority !== priorities.code);
-    return { claimed: new Set(others.map(({ orgId }) => orgId)), isFull: claimed.length === limit };
+    lastTurn = claimed.findLast(({ priority }) => priority !== priorities.code)?.orgId ?? lastTurn;
+    return claimed.length === limit;
   }
 
-  const shared = Math.ceil(maxInFlight * SHARED_PART);
-  /** The last organisation that had its turn while many mails were due. */
-  let last = FIRST_ORGANISATION;
-
-  /** @returns whether there may be due mails of further organisations, and room for them. */
-  async function claimNext(): Promise<boolean> {
-    const found = await findDueOrganisations(pool, new Date(clock()), last);
-    const ofCodes = found.isLong ? found.ofCodes : found.all;
-    const all = found.isLong ? [...new Set([...found.ofCodes, ...found.window])] : found.all;
-    const { claimed, isFull } = await claimUpTo(shared, slots.perOrganisation, all);
-    if (inFlight.size >= shared) await claimUpTo(maxInFlight, 0, ofCodes);
-    if (!found.isLong) return false;
-    // Whoever follows the last claimed mail has the next turn.
-    if (isFull) last = found.window.findLast((orgId) => claimed.has(orgId)) ?? last;
-    else last = found.isEnd ? FIRST_ORGANISATION : (found.window.at(-1) ?? FIRST_ORGANISATION);
-    return !isFull;
-  }
-
-  /** Goes once around the organisations of the queue, or until no more mails can be claimed. */
   async function claim(): Promise<void> {
-    const start = last;
-    let isWrapped = start === FIRST_ORGANISATION;
-    while (await claimNext()) {
-      if (last === FIRST_ORGANISATION) {
-        if (isWrapped) return;
-        isWrapped = true;
-      } else if (isWrapped && last >= start && start !== FIRST_ORGANISATION) return;
+    if (!attempt) return;
+    isClaiming = true;
+    try {
+      while (await claimNext(attempt));
+    } finally {
+      isClaiming = false;
     }
   }
 
@@ -157,15 +139,25 @@ export function createDispatcher(deps: {
     },
   });
 
+  let isWoken = false;
+  /** Claims due mails in a moment: one claim serves all mails that are queued, and all that end, in one turn of the event loop. */
+  function wake(): void {
+    if (isWoken) return;
+    isWoken = true;
+    setImmediate(() => {
+      isWoken = false;
+      claiming.wake();
+    });
+  }
+
   return {
     slots,
-    /** Claims due mails now, or right after the claim in progress. */
-    wake: claiming.wake,
+    wake,
 
     start(attemptMail: AttemptMail): void {
       attempt = attemptMail;
       claiming.start();
-      claiming.wake();
+      wake();
     },
 
     /** Returns what has not begun to the queue, and waits for the rest; what takes too long is aborted, and unknown. */

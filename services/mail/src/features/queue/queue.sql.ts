@@ -8,7 +8,6 @@ import { insertSuppressionFacts } from '../suppressions/facts.sql.js';
 import { SUPPRESSED_DAYS, SUPPRESSIBLE_TEMPLATES } from '../suppressions/rules.js';
 import {
   type AttemptEnd,
-  type ClaimedMail,
   priorities,
   type MailClaim,
   type MailState,
@@ -41,13 +40,13 @@ export const CODE_LEASE_MS = 1_500;
  * @param parameter - of a statement: the duration in ms.
  * @param earlier - an expression: the number of earlier attempts.
  */
-const leaseEnd = (parameter: string, earlier: string): string =>
+export const leaseEnd = (parameter: string, earlier: string): string =>
   `now() + case when priority = ${priorities.code} and not caller_waits
                 then least(${parameter}::int, ${CODE_LEASE_MS} * 2 ^ least(${earlier}, 8))
                 else ${parameter}::int end * interval '1 ms'`;
 
 /** The suppressed recipients of a mail that is about to be sent. */
-const suppressedAddresses = `array(
+export const suppressedAddresses = `array(
     select lower(one) from unnest(mails.to_addresses || mails.cc_addresses) as one
     where mails.state = 'sending' and mails.priority = ${priorities.bulk}
       and mails.template_type in (${SUPPRESSIBLE_TEMPLATES.map((type) => `'${type}'`).join(', ')}) and exists (
@@ -208,169 +207,6 @@ export async function findAttachmentPiece(
     values: [mailId, attachment, piece],
   });
   return rows[0]?.sealed;
-}
-
-/** While fewer mails than this are due, their organisations are found by the index of what is due. */
-const FEW_DUE = 200;
-/**
- * How many organisations are read at once while more mails are due. A smaller number makes a claim cheaper where all of them have
- * due mails; a larger one needs fewer statements where most only wait, such as for an unavailable server.
- */
-const WINDOW = 500;
-
-const findDueSql = `
-  with recursive first_due as materialized (
-    select org_id, next_attempt_at from mails where state = 'queued' and next_attempt_at <= $1
-    order by next_attempt_at limit ${FEW_DUE}
-  ), size as materialized (
-    select count(*) = ${FEW_DUE} as is_large from first_due
-  ), codes (org_id) as (
-    (select org_id from mails where state = 'queued' and priority = ${priorities.code} and (select is_large from size)
-     order by org_id limit 1)
-    union all
-    select (select mails.org_id from mails
-            where state = 'queued' and priority = ${priorities.code} and mails.org_id > codes.org_id order by mails.org_id limit 1)
-    from codes where codes.org_id is not null
-  ), queued (org_id, number) as (
-    (select org_id, 1 from mails where state = 'queued' and org_id > $2 and (select is_large from size)
-     order by org_id limit 1)
-    union all
-    select (select mails.org_id from mails where state = 'queued' and mails.org_id > queued.org_id
-            order by mails.org_id limit 1), number + 1
-    from queued where queued.org_id is not null and number < ${WINDOW}
-  )
-  select (select is_large from size) as is_large,
-    array(select org_id::text from first_due where not (select is_large from size)
-          group by org_id order by min(next_attempt_at)) as due,
-    array(select org_id::text from codes where (
-      select next_attempt_at from mails
-      where state = 'queued' and priority = ${priorities.code}
-        and (mails.org_id, next_attempt_at) >= (codes.org_id, '-infinity'::timestamptz)
-      order by mails.org_id, next_attempt_at limit 1) <= $1) as codes,
-    array(select org_id::text from queued where org_id is not null order by number) as queued`;
-
-/** Before all organisations. */
-export const FIRST_ORGANISATION = '00000000-0000-0000-0000-000000000000';
-
-/** Organisations that may have due mails, by their ids. */
-export type DueOrganisations =
-  /** All of them, in the order of their longest-waiting mails. */
-  | { readonly isLong: false; readonly all: readonly string[] }
-  /** So many mails are due that not all organisations are read at once. */
-  | {
-      readonly isLong: true;
-      /** All organisations with due codes. */
-      readonly ofCodes: readonly string[];
-      /** The next ones with mails in the queue. */
-      readonly window: readonly string[];
-      /** Whether no other one follows these. */
-      readonly isEnd: boolean;
-    };
-
-/**
- * Finds organisations with due mails. While few mails are due, as usual, only those are read, however many wait. Otherwise a
- * loose index scan reads the next organisations of the queue, so the cost depends neither on the number of mails nor on that of
- * organisations.
- *
- * @param after - the organisation after which to go on when many mails are due.
- */
-export async function findDueOrganisations(db: pg.Pool, at: Date, after: string): Promise<DueOrganisations> {
-  const { rows } = await db.query<[boolean, string[], string[], string[]]>({
-    name: 'find_due_organisations',
-    text: findDueSql,
-    values: [at, after],
-    rowMode: 'array',
-  });
-  const [isLong = false, due = [], ofCodes = [], window = []] = rows[0] ?? [];
-  if (!isLong) return { isLong, all: due };
-  return { isLong, ofCodes, window, isEnd: window.length < WINDOW };
-}
-
-export interface ClaimLimits {
-  /** The organisations whose mails are claimed, by their turns. */
-  readonly organisations: readonly string[];
-  /** How many mails to claim at most. */
-  readonly limit: number;
-  /** The most mails of one organisation in progress, besides codes. */
-  readonly perOrganisation: number;
-  /** The most mails of one organisation in progress, with codes. */
-  readonly perOrganisationWithCodes: number;
-  /** The mails that this replica is sending, by organisation: `[besides codes, all]`. */
-  readonly held: ReadonlyMap<string, readonly [number, number]>;
-}
-
-/**
- * Claims due mails of some organisations. Each has its turn before one of them has another, and within one the most urgent mail
- * goes first. Of each priority, at most as many mails are read as an organisation may have. Rows that another replica has locked are
- * skipped.
- *
- * The mails of a priority are a range of the index that begins with the organisation, and are asked for as such. By the index of what
- * is due, which the planner would take for a plain condition on the priority, each priority of an organisation without due mails would
- * read all that is due: 0.9 s for 100,000 mails of ten organisations. The limit is a constant for the planner as well.
- */
-const claimSql = `
-  with due as (
-    select mails.id, organisations.number, room.for_others, room.for_all, mails.priority,
-           row_number() over of_organisation as turn,
-           count(*) filter (where mails.priority > 0) over of_organisation as turn_of_others
-    from unnest($7::uuid[]) with ordinality as organisations (org_id, number)
-    cross join lateral (
-      select $4::int - coalesce(($3::jsonb -> organisations.org_id::text ->> 0)::int, 0) as for_others,
-             $5::int - coalesce(($3::jsonb -> organisations.org_id::text ->> 1)::int, 0) as for_all
-    ) room
-    cross join (values (0::smallint), (1::smallint), (2::smallint)) as priorities (priority)
-    cross join lateral (
-      select id, priority, next_attempt_at from mails
-      where state = 'queued' and expires_at > $1
-        and (org_id, priority, next_attempt_at) >= (organisations.org_id, priorities.priority, '-infinity'::timestamptz)
-        and (org_id, priority, next_attempt_at) <= (organisations.org_id, priorities.priority, $1)
-      order by org_id, priority, next_attempt_at
-      limit $5::int
-    ) mails
-    window of_organisation as (
-      partition by organisations.org_id order by mails.priority, mails.next_attempt_at, mails.id rows unbounded preceding)
-  ), chosen as (
-    select id from due where turn <= for_all and (priority = 0 or turn_of_others <= for_others)
-    order by turn, number limit $2
-  ), locked as (
-    select id from mails where id = any(array(select id from chosen)) and state::text = 'queued' and next_attempt_at <= $1
-    for update skip locked
-  )
-  update mails set state = 'sending', claim = claim + 1, attempts = attempts + 1, data_begun = false,
-    lease_until = ${leaseEnd('$6', 'attempts')}, updated_at = $1
-  where id = any(array(select id from locked))
-  returning id::text, claim, org_id::text as "orgId", priority, attempts, unknown_attempts as "unknownAttempts",
-    at_least_once as "atLeastOnce", from_address as "from", created_at as "createdAt", expires_at as "expiresAt",
-    sealed_request as "sealedRequest",
-    addresses_to_erase as "erasedAddresses", array(
-      select address from mail_recipients recipients
-      where recipients.mail_id = mails.id and recipients.outcome in ('accepted', 'refused', 'suppressed')
-    ) as "finishedAddresses",
-    ${suppressedAddresses} as "suppressedAddresses",
-    exists (select from mail_recipients recipients
-            where recipients.mail_id = mails.id and recipients.outcome = 'accepted') as "isPartlySent"`;
-
-/** @returns the claimed mails, the most urgent first. */
-export async function claimMails(
-  db: pg.Pool,
-  at: Date,
-  leaseMs: number,
-  { organisations, limit, held, perOrganisation, perOrganisationWithCodes }: ClaimLimits,
-): Promise<ClaimedMail[]> {
-  const { rows } = await db.query<ClaimedMail>({
-    name: 'claim_mails',
-    text: claimSql,
-    values: [
-      at,
-      limit,
-      JSON.stringify(Object.fromEntries(held)),
-      perOrganisation,
-      perOrganisationWithCodes,
-      leaseMs,
-      organisations,
-    ],
-  });
-  return rows.toSorted((a, b) => a.priority - b.priority || a.createdAt.getTime() - b.createdAt.getTime());
 }
 
 const toClaims = (claims: readonly MailClaim[]): string =>

@@ -1,4 +1,5 @@
 import type { Clock } from '@platform/service-kit';
+import type { Room } from './claim.sql.js';
 import { type Priority, priorities } from './mail.js';
 
 /** After this time without an attempt, a server counts as available: it may be back. */
@@ -9,9 +10,11 @@ interface Waiting {
   start(): void;
 }
 
-interface OrganisationSlots {
+/** The mails of one organisation that this replica sends now. */
+interface InProgress {
+  /** Besides codes. */
   others: number;
-  total: number;
+  all: number;
   /** The mails whose callers wait, in the order of their arrival. */
   waiting: Waiting[];
 }
@@ -28,76 +31,90 @@ export function createSlots(options: {
   /** The most queued mails at once, besides codes, of all organisations together whose servers do not answer. */
   readonly maxSilent: number;
   readonly clock: Clock;
-  /** Called when an organisation has room, and none of its callers waits for it. */
-  readonly onFree: () => void;
+  /** Called when a slot was freed. @param isNews - its organisation had no room for queued mails before, and has some now. */
+  readonly onFreed: (isNews: boolean) => void;
 }) {
-  const { perOrganisation, maxSilent, clock, onFree } = options;
-  const perOrganisationWithCodes = perOrganisation + 1;
-  const organisations = new Map<string, OrganisationSlots>();
+  const { perOrganisation, maxSilent, clock, onFreed } = options;
+  /** Of an organisation with nothing in progress, whose server answers. */
+  const full: Room = { others: perOrganisation, all: perOrganisation + 1 };
+  const organisations = new Map<string, InProgress>();
   /** The organisations whose servers did not answer the last attempt, and since when. */
   const silent = new Map<string, number>();
 
-  const hasRoom = ({ others, total }: OrganisationSlots, priority: Priority): boolean =>
-    total < perOrganisationWithCodes && (priority === priorities.code || others < perOrganisation);
+  const NONE: Room = { others: 0, all: 0 };
+  const getInProgress = (orgId: string): Room => organisations.get(orgId) ?? NONE;
 
-  function get(orgId: string): OrganisationSlots {
-    let slots = organisations.get(orgId);
-    if (!slots) {
-      slots = { others: 0, total: 0, waiting: [] };
-      organisations.set(orgId, slots);
+  const fits = ({ others, all }: Room, priority: Priority): boolean =>
+    all > 0 && (priority === priorities.code || others > 0);
+
+  const roomFor = (limit: Room, { others, all }: Room): Room => ({
+    others: Math.max(0, limit.others - others),
+    all: Math.max(0, limit.all - all),
+  });
+
+  /** The mails in progress of organisations whose servers do not answer. */
+  const countSilent = (): number =>
+    [...silent.keys()].reduce((sum, orgId) => sum + getInProgress(orgId).others, 0);
+
+  /** The most queued mails at once of an organisation whose server does not answer. */
+  const getSilentLimit = (): Room => ({ others: countSilent() < maxSilent ? 1 : 0, all: 2 });
+
+  /** How many queued mails of an organisation may start now. */
+  const getRoom = (orgId: string, silentLimit?: Room): Room =>
+    roomFor(silent.has(orgId) ? (silentLimit ?? getSilentLimit()) : full, getInProgress(orgId));
+
+  function open(orgId: string): InProgress {
+    let found = organisations.get(orgId);
+    if (!found) {
+      found = { others: 0, all: 0, waiting: [] };
+      organisations.set(orgId, found);
     }
-    return slots;
+    return found;
   }
 
-  function take(slots: OrganisationSlots, priority: Priority): void {
-    slots.total += 1;
-    if (priority !== priorities.code) slots.others += 1;
+  function occupy(orgId: string, priority: Priority): void {
+    const found = open(orgId);
+    found.all += 1;
+    if (priority !== priorities.code) found.others += 1;
   }
 
-  /** Starts the most urgent waiting mail. @returns false when none could be started. */
-  function startNext(slots: OrganisationSlots): boolean {
-    const next = slots.waiting
-      .filter(({ priority }) => hasRoom(slots, priority))
+  /** Starts the most urgent mail whose caller waits. @returns false when none could be started. */
+  function startNext(orgId: string, { waiting }: InProgress): boolean {
+    const room = roomFor(full, getInProgress(orgId));
+    const next = waiting
+      .filter(({ priority }) => fits(room, priority))
       .reduce<Waiting | undefined>(
         (first, one) => (first && first.priority <= one.priority ? first : one),
         undefined,
       );
     if (!next) return false;
-    slots.waiting.splice(slots.waiting.indexOf(next), 1);
-    take(slots, next.priority);
+    waiting.splice(waiting.indexOf(next), 1);
+    occupy(orgId, next.priority);
     next.start();
     return true;
   }
 
   return {
-    perOrganisation,
-    perOrganisationWithCodes,
+    /** The room of an organisation with nothing in progress, whose server answers. */
+    full,
 
-    /** The slots that no queued mail can take, by organisation: `[besides codes, all]`. */
-    held(): ReadonlyMap<string, readonly [number, number]> {
-      const held = new Map<string, readonly [number, number]>();
-      for (const [orgId, { others, total }] of organisations) held.set(orgId, [others, total]);
+    /** The room of the other organisations. */
+    getRooms(): ReadonlyMap<string, Room> {
       for (const [orgId, since] of silent) if (clock() - since > SILENT_MS) silent.delete(orgId);
-      const othersOf = (orgId: string): number => held.get(orgId)?.[0] ?? 0;
-      const inUse = [...silent.keys()].reduce((sum, orgId) => sum + othersOf(orgId), 0);
-      const closed = perOrganisation - (inUse < maxSilent ? 1 : 0);
-      for (const orgId of silent.keys()) {
-        const [others, total] = held.get(orgId) ?? [0, 0];
-        held.set(orgId, [others + closed, total + perOrganisation - 1]);
-      }
-      return held;
+      const silentLimit = getSilentLimit();
+      const named = [...organisations.keys(), ...silent.keys()];
+      return new Map(named.map((orgId) => [orgId, getRoom(orgId, silentLimit)]));
     },
 
     /** Takes note of whether the server of an organisation answered an attempt. */
     setAnswering(orgId: string, isAnswering: boolean): void {
-      silent.delete(orgId);
+      const wasSilent = silent.delete(orgId);
       if (!isAnswering) silent.set(orgId, clock());
+      else if (wasSilent) onFreed(true);
     },
 
-    /** Takes a slot for a queued mail that was claimed within the limits. */
-    take: (orgId: string, priority: Priority): void => {
-      take(get(orgId), priority);
-    },
+    /** Occupies a slot for a queued mail that was claimed within the room of its organisation. */
+    occupy,
 
     /**
      * Waits for a slot.
@@ -106,13 +123,13 @@ export function createSlots(options: {
      * @returns false when there is none by then.
      */
     acquire(orgId: string, priority: Priority, deadlineAt: number): Promise<boolean> {
-      const slots = get(orgId);
-      if (hasRoom(slots, priority)) {
-        take(slots, priority);
+      if (fits(roomFor(full, getInProgress(orgId)), priority)) {
+        occupy(orgId, priority);
         return Promise.resolve(true);
       }
+      const { waiting } = open(orgId);
       return new Promise((resolve) => {
-        const waiting: Waiting = {
+        const one: Waiting = {
           priority,
           start() {
             clearTimeout(timer);
@@ -120,21 +137,23 @@ export function createSlots(options: {
           },
         };
         const leave = (): void => {
-          slots.waiting.splice(slots.waiting.indexOf(waiting), 1);
+          waiting.splice(waiting.indexOf(one), 1);
           resolve(false);
         };
         const timer = setTimeout(leave, Math.max(0, deadlineAt - performance.now()));
-        slots.waiting.push(waiting);
+        waiting.push(one);
       });
     },
 
+    /** Frees a slot. */
     release(orgId: string, priority: Priority): void {
-      const slots = get(orgId);
-      slots.total -= 1;
-      if (priority !== priorities.code) slots.others -= 1;
-      const isStarted = startNext(slots);
-      if (slots.total === 0 && slots.waiting.length === 0) organisations.delete(orgId);
-      if (!isStarted) onFree();
+      const found = open(orgId);
+      const { others, all } = getRoom(orgId);
+      found.all -= 1;
+      if (priority !== priorities.code) found.others -= 1;
+      const isStarted = startNext(orgId, found);
+      if (found.all === 0 && found.waiting.length === 0) organisations.delete(orgId);
+      onFreed(!isStarted && (others === 0 || all === 0));
     },
   };
 }
