@@ -31,11 +31,14 @@ const clientName: Variable<string> = {
  */
 const MAX_SEND_DEADLINE_MS = 60_000;
 
+/** The connections of the journal: one each for what is stored, begun and ended. */
+export const JOURNAL_CONNECTIONS = 3;
+
 /** Every environment variable that the service reads. */
 export const mailVariables = {
   ...serviceVariables,
   DATABASE_URL: databaseUrl,
-  DATABASE_CONNECTIONS_MAX: withDefault(integer(1, 200), 6),
+  DATABASE_CONNECTIONS_MAX: withDefault(integer(JOURNAL_CONNECTIONS + 1, 200), 6),
   ...identityClientVariables('mail'),
   /** What seals requests and contents of mails, their attachments, and access tokens of SMTP servers. */
   ENCRYPTION_KEYS: encryptionKeys,

@@ -54,12 +54,12 @@ function openTokens({
 /** Starts everything that runs independently of requests, and registers each part with the shutdown. */
 export async function startWorkers(deps: WorkerDeps): Promise<Workers> {
   const { config, limits, resources, shutdown, clock, queueTimes: times = standardTimes } = deps;
-  const { pool, log } = resources;
+  const { pool, journalPool, log } = resources;
   const identity = openIdentityClient({ config, log, shutdown, clock });
   const tokens = openTokens(deps);
   const pools = createTransportPools({ ...limits, maxPools: config.SMTP_POOLS_MAX, tokens });
   const { leaseMs } = times;
-  const journal = createJournal({ pool, clock, log, leaseMs });
+  const journal = createJournal({ pool, journalPool, clock, log, leaseMs });
   const dispatcher = createDispatcher({
     pool,
     clock,

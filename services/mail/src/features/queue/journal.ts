@@ -58,12 +58,14 @@ function toLast<C extends MailClaim>(claims: Iterable<C>): ReadonlyMap<string, C
 
 /** Reads and writes the rows of mails. Statements are shared by concurrent mails. */
 export function createJournal(deps: {
+  /** For reads, and for mails with large attachments, which take long to store. */
   readonly pool: pg.Pool;
+  readonly journalPool: pg.Pool;
   readonly clock: Clock;
   readonly log: Logger;
   readonly leaseMs: number;
 }) {
-  const { pool, clock, log, leaseMs } = deps;
+  const { pool, journalPool, clock, log, leaseMs } = deps;
   const held = new Map<string, HeldClaim>();
   /** Ends that are not stored yet. */
   const unstored = new Map<string, AttemptEnd>();
@@ -74,7 +76,7 @@ export function createJournal(deps: {
       ...ONE_AT_A_TIME,
       toKey: ({ id }: NewMail) => id,
       async load(mails) {
-        const written = await insertMails(pool, mails, leaseMs);
+        const written = await insertMails(journalPool, mails, leaseMs);
         return mails.map(({ id }) => written.get(id));
       },
     });
@@ -86,7 +88,7 @@ export function createJournal(deps: {
     toKey,
     async load(claims: readonly MailClaim[]) {
       const last = toLast(claims);
-      const valid = await markDataBegun(pool, [...last.values()], leaseMs);
+      const valid = await markDataBegun(journalPool, [...last.values()], leaseMs);
       return claims.map((one) => last.get(one.id) === one && valid.has(one.id));
     },
   });
@@ -95,7 +97,7 @@ export function createJournal(deps: {
     toKey,
     async load(ends: readonly AttemptEnd[]) {
       const last = toLast(ends);
-      const valid = await endAttempts(pool, [...last.values()], new Date(clock()));
+      const valid = await endAttempts(journalPool, [...last.values()], new Date(clock()));
       return ends.map((one) => last.get(one.id) === one && valid.has(one.id));
     },
   });
@@ -111,7 +113,7 @@ export function createJournal(deps: {
       await delay(RETRY_AFTER_MS, undefined, { ref: false });
       try {
         // By itself: one outcome that can't be stored would hold up all others of its batch.
-        await endAttempts(pool, [end], new Date(clock()));
+        await endAttempts(journalPool, [end], new Date(clock()));
         unstored.delete(toKey(end));
         held.delete(toKey(end));
         return;
@@ -127,7 +129,7 @@ export function createJournal(deps: {
       run: async () => {
         const claims = [...toLast(held.values()).values()];
         const renewed = claims.filter(({ priority }) => (priority === priorities.code) === ofCodes);
-        if (renewed.length > 0) await renewLeases(pool, renewed, leaseMs);
+        if (renewed.length > 0) await renewLeases(journalPool, renewed, leaseMs);
       },
       onError: (error) => {
         log.warn({ err: error }, 'Failed to renew the leases of mails; will retry');
@@ -153,7 +155,7 @@ export function createJournal(deps: {
         suppressed =
           originalMailId === undefined
             ? await (mail.priority === priorities.code ? insertCode : insertOther)(mail)
-            : await insertResend(pool, mail, originalMailId, leaseMs);
+            : await insertResend(journalPool, mail, originalMailId, leaseMs);
       } catch (error) {
         return throwUnavailable(error);
       } finally {
@@ -213,7 +215,7 @@ export function createJournal(deps: {
       stopping.abort();
       await Promise.all(renewals.map((renewal) => renewal.stop()));
       await Promise.allSettled(
-        [...unstored.values()].map((end) => endAttempts(pool, [end], new Date(clock()))),
+        [...unstored.values()].map((end) => endAttempts(journalPool, [end], new Date(clock()))),
       );
     },
   };
