@@ -123,6 +123,33 @@ test('every mail is sent once or reported as unknown when the process is killed 
   expect([...states.values()].filter((state) => state === 'sent').length).toBeGreaterThan(300);
 });
 
+test.each([
+  ['before its message was begun is sent by the next one', 'DATA', 'sent', 1],
+  ['after its message was begun is unknown, and not sent again', 'MESSAGE', 'unknown', 0],
+] as const)(
+  'MAIL-51 a queued mail of a replica that is killed %s',
+  async (_what, step, state, sent) => {
+    const { smtp, token, start } = await prepare((one) => (one === step ? 'hang' : undefined));
+    const environment = { SMTP_TIMEOUT_MS: '60000' };
+    const first = await start(environment);
+    const headers = { prefer: 'respond-async' };
+    const body = emailBody({ emailTemplateType: 'accountCreation', templateData: {} });
+    const accepted = await callUrl(first.url + sendPath, 'POST', { token, body, headers });
+    expect(accepted.status).toBe(202);
+    await waitFor(() => smtp.count(step) === 1, { what: 'the handover' });
+    await first.stop('SIGKILL');
+    smtp.behave(() => undefined);
+    smtp.accepted.length = 0;
+    const second = await start(environment);
+    const path = `/api/v1/mail/records/${accepted.body.data.id as string}`;
+    const read = async () => (await callUrl(second.url + path, 'GET', { token })).body.data.state as string;
+    // On a busy machine, an attempt of the next replica may fail, and is made again a minute later.
+    await waitFor(async () => (await read()) === state, { what: `the state ${state}`, patienceMs: 150_000 });
+    expect(smtp.accepted).toHaveLength(sent);
+  },
+  200_000,
+);
+
 test('SIGTERM lets a mail in progress finish before the process exits', async () => {
   const { smtp, token, start } = await prepare((step) => (step === 'MESSAGE' ? 'hang' : undefined));
   const service = await start({ SMTP_TIMEOUT_MS: '20000' });
