@@ -67,11 +67,27 @@ const options = (service: string, level: string): LoggerOptions => ({
   },
 });
 
+/** Lines that a full disk does not take wait, up to so much; the others are lost. */
+const MAX_UNWRITTEN_BYTES = 1_048_576;
+
+/**
+ * Opens stdout for a log. A line that cannot be written fails nothing: while a disk is full, a service goes on without a log.
+ * Each line is written at once, because what pino keeps until a process exits it tries to write for ever.
+ */
+function openStdout(): DestinationStream {
+  const stdout = pino.destination({ dest: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES });
+  stdout.on('error', () => undefined);
+  return stdout;
+}
+
 /**
  * Creates a logger that writes JSON lines to stdout, with the ids of the trace when tracing was started before. Secrets
  * are redacted by key and, in errors and paths, by their form.
  *
  * @param level - pino's level names, or `silent`.
  */
-export const createLogger = (service: string, level: string, destination?: DestinationStream): Logger =>
-  destination ? pino(options(service, level), destination) : pino(options(service, level));
+export const createLogger = (
+  service: string,
+  level: string,
+  destination: DestinationStream = openStdout(),
+): Logger => pino(options(service, level), destination);
