@@ -1,17 +1,7 @@
 import { request } from 'node:http';
+import type { Act, History, Operation, Outcome } from './history.js';
 
-/** One request of the workload, and how it was answered. */
-export interface CallRecord {
-  /** The intent of the caller, such as `token: create`. */
-  readonly kind: string;
-  readonly startedAt: number;
-  readonly endedAt: number;
-  /** 0 when there was no response. */
-  readonly status: number;
-  readonly code: string | undefined;
-}
-
-export interface CallAnswer extends CallRecord {
+export interface CallAnswer extends Operation {
   // oxlint-disable-next-line typescript/no-explicit-any -- The shapes of the responses are those of the OpenAPI documents.
   readonly body: any;
 }
@@ -21,29 +11,45 @@ export interface CallOptions {
   readonly token?: string | undefined;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** What the operation is about, and what it writes there. */
+  readonly object?: string;
+  readonly value?: unknown;
+  /** Returns what it has read, from the body of an answer that says "ok". */
+  // oxlint-disable-next-line typescript/no-explicit-any -- As above.
+  readonly read?: (body: any) => unknown;
 }
 
 const TIMEOUT_MS = 80_000;
 
 export type Caller = ReturnType<typeof createCaller>;
 
-/** Creates a client that keeps a record of each request. Each uses a new connection, so none is reused while it closes. */
-export function createCaller(url: string) {
-  const records: CallRecord[] = [];
+/** Creates a client whose requests are in the history. Each uses a new connection, so none is reused while it closes. */
+export function createCaller(url: string, history: History) {
   return {
-    records: records as readonly CallRecord[],
     async call(kind: string, path: string, options: CallOptions = {}): Promise<CallAnswer> {
-      const startedAt = Date.now();
+      const { object, value, read } = options;
+      const act: Act = {
+        kind,
+        ...(object !== undefined && { object }),
+        ...(value !== undefined && { value }),
+      };
+      const end = history.begin(act);
       const { status, text } = await send(new URL(path, url), options);
       const body = parse(text);
-      const failed = status === 0 || status >= 400;
-      const code = failed ? String(body?.error?.code ?? body?.error ?? text.slice(0, 40)) : undefined;
-      const record = { kind, startedAt, endedAt: Date.now(), status, code };
-      records.push(record);
-      return { ...record, body };
+      const outcome = toOutcome(status);
+      const code =
+        outcome === 'ok' ? undefined : String(body?.error?.code ?? body?.error ?? text.slice(0, 40));
+      const operation = end({ outcome, status, code, value: read && outcome === 'ok' ? read(body) : value });
+      return { ...operation, body };
     },
   };
 }
+
+/** An answer of 5xx doesn't say whether the request was done, and a timeout neither. */
+const toOutcome = (status: number): Outcome => {
+  if (status === 0 || status === 408 || status >= 500) return 'indeterminate';
+  return status < 400 ? 'ok' : 'refused';
+};
 
 function send(url: URL, { method, token, body, headers }: CallOptions) {
   const payload = body === undefined ? undefined : JSON.stringify(body);

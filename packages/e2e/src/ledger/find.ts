@@ -1,27 +1,29 @@
 import { readTopic } from '@platform/testing';
 import type { CallAnswer, Caller } from './calls.js';
+import { RECKONING } from './check.js';
 import { type Rig, TOPIC } from './rig.js';
-import type { Found, FoundRun, FoundToken } from './responses.js';
-import { REPLACED, type Workload } from './workload.js';
+import type { Found, FoundEvent, FoundRun, FoundToken } from './responses.js';
+import type { Workload } from './workload.js';
 
 const API = '/api/v1';
 
-/** Starts to read the topic from its beginning. */
-export const openTopic = (rig: Rig) => readTopic({ brokers: [rig.brokers] }, TOPIC);
+interface SyncEvent {
+  readonly eventId: string;
+  readonly payload: { readonly connector: string };
+}
+const toFound = ({ eventId, payload }: SyncEvent): FoundEvent => ({ eventId, key: payload.connector });
 
-/**
- * Reads what is stored, was sent and was published: mails, runs, the schedule and the feed by the API, tokens and their
- * audit in identity's database, sent mails at the SMTP server, events in Kafka.
- */
-export async function findAll(
-  rig: Rig,
-  { call }: Pick<Caller, 'call'>,
-  { session, mailToken, connectors }: Workload,
-  topic: Awaited<ReturnType<typeof openTopic>>,
-  until: number,
-): Promise<Found> {
+/** Starts to read the topic from its beginning. */
+export const openTopic = (rig: Rig) => readTopic({ brokers: rig.brokers }, TOPIC);
+
+/** Creates what reads back what is stored, was sent and was published. */
+export function createFinder(rig: Rig, { call }: Caller, { session, mailToken, connectors }: Workload) {
+  const crawl = `${API}/crawlingManager`;
+  /** Every run that was ever seen, as it was seen last: the platform keeps the last 200 of each outcome. */
+  const runs = new Map<string, FoundRun>();
+
   const get = async (path: string, token: string): Promise<CallAnswer> => {
-    const answer = await call('reckoning', path, { token });
+    const answer = await call(RECKONING, path, { token });
     if (answer.status !== 200) throw new Error(`${path} was answered ${answer.status} ${answer.code}`);
     return answer;
   };
@@ -37,30 +39,42 @@ export async function findAll(
     } while (cursor !== null);
     return items;
   };
-  const crawl = `${API}/crawlingManager`;
-  const runs: FoundRun[] = [];
-  for (const connector of connectors)
-    runs.push(...(await readAll<FoundRun>(`${crawl}/${connector}/runs?limit=100`, session, 'cursor')));
-  const feed = await readAll<{ eventId: string }>(`${crawl}/events?limit=100`, session, 'after');
-  const mails = await readAll<Found['mails'][number]>(
-    `${API}/mail/records?state=any&limit=100`,
-    mailToken,
-    'cursor',
-  );
-  const schedule = await call('reckoning', `${crawl}/${REPLACED}/schedule`, { token: session });
-  const tokens = await rig.queryIdentity(`
-    select id, name, status = 'revoked' as "isRevoked",
-      (select count(*)::int from audit_entries where subject_id = tokens.id and action = 'token.created') as creations,
-      (select count(*)::int from audit_entries where subject_id = tokens.id and action = 'token.revoked') as revocations
-    from personal_access_tokens as tokens`);
+
+  /** Reads the runs that are stored, before the platform forgets the first of them. */
+  async function collectRuns(): Promise<void> {
+    for (const connector of connectors)
+      for (const run of await readAll<FoundRun>(`${crawl}/${connector}/runs?limit=100`, session, 'cursor'))
+        runs.set(run.runId, run);
+  }
+
   return {
-    tokens: tokens as unknown as FoundToken[],
-    subjects: [...rig.smtp.subjects],
-    mails,
-    runs,
-    feed: feed.map(({ eventId }) => eventId),
-    topic: topic.messages.map(({ event }) => event.eventId),
-    write: schedule.body?.data?.data?.metadata?.n as number | undefined,
-    until,
+    collectRuns,
+    /**
+     * Mails, runs and the feed are read by the API, tokens and their audit in identity's database, sent mails at the SMTP
+     * server, events in Kafka.
+     */
+    async findAll(topic: Awaited<ReturnType<typeof openTopic>>, until: number): Promise<Found> {
+      await collectRuns();
+      const feed = await readAll<SyncEvent>(`${crawl}/events?limit=100`, session, 'after');
+      const mails = await readAll<Found['mails'][number]>(
+        `${API}/mail/records?state=any&limit=100`,
+        mailToken,
+        'cursor',
+      );
+      const tokens = await rig.queryIdentity(`
+        select id, name, status = 'revoked' as "isRevoked",
+          (select count(*)::int from audit_entries where subject_id = tokens.id and action = 'token.created') as creations,
+          (select count(*)::int from audit_entries where subject_id = tokens.id and action = 'token.revoked') as revocations
+        from personal_access_tokens as tokens`);
+      return {
+        tokens: tokens as unknown as FoundToken[],
+        subjects: [...rig.smtp.subjects],
+        mails,
+        runs: [...runs.values()],
+        feed: feed.map(toFound),
+        topic: topic.messages.map(({ event }) => toFound(event)),
+        until,
+      };
+    },
   };
 }

@@ -19,33 +19,23 @@ export interface Verdict {
   readonly givenUp: readonly string[];
 }
 
-export interface Reckoning {
-  readonly byJob: Readonly<Record<'tokens' | 'mails' | 'runs' | 'ticks' | 'events' | 'schedule', Verdict>>;
-  /** Tokens that were admitted after their revocation. */
-  readonly admitted: readonly string[];
-}
+export type Reckoning = Readonly<Record<'tokens' | 'mails' | 'runs' | 'ticks' | 'events', Verdict>>;
 
 /** Compares the responses that callers received with what is stored, was sent and was published. */
 export function reckon(responses: Responses, found: Found): Reckoning {
   return {
-    byJob: {
-      tokens: reckonTokens(responses, found),
-      mails: reckonMails(responses, found),
-      runs: reckonRuns(responses, found),
-      ticks: reckonTicks(responses, found),
-      events: reckonEvents(found),
-      schedule: reckonWrites(responses, found),
-    },
-    admitted: responses.tokens
-      .filter(({ admitted }) => admitted > 0)
-      .map(({ name, admitted }) => `${name}: ${admitted} times`),
+    tokens: reckonTokens(responses, found),
+    mails: reckonMails(responses, found),
+    runs: reckonRuns(responses, found),
+    ticks: reckonTicks(responses, found),
+    events: reckonEvents(found),
   };
 }
 
 /** Returns whether nothing is left that will still be done: the ledger waits for this before it reckons. */
 export const isSettled = (responses: Responses, found: Found): boolean =>
   found.runs.every(({ outcome }) => FINAL_RUNS.includes(outcome)) &&
-  Object.values(reckon(responses, found).byJob).every(({ lost }) => lost.length === 0);
+  Object.values(reckon(responses, found)).every(({ lost }) => lost.length === 0);
 
 function collect() {
   const lost: string[] = [];
@@ -58,7 +48,7 @@ function reckonTokens({ tokens }: Responses, found: Found): Verdict {
   const verdict = collect();
   const byId = new Map(found.tokens.map((token) => [token.id, token]));
   const created = tokens.filter((token) => token.created === 201);
-  for (const { id = '', name, revoked, refusedAlive } of created) {
+  for (const { id = '', name, revoked } of created) {
     const stored = byId.get(id);
     if (stored === undefined) verdict.lost.push(`${name} is not stored`);
     else {
@@ -69,7 +59,6 @@ function reckonTokens({ tokens }: Responses, found: Found): Verdict {
         verdict.lost.push(`the audit lacks the revocation of ${name}`);
       if (stored.revocations > 1) verdict.doubled.push(`the audit has ${name} revoked twice`);
     }
-    if (refusedAlive > 0) verdict.lost.push(`${name} was refused ${refusedAlive} times while it was alive`);
   }
   const names = countBy(found.tokens, ({ name }) => name);
   for (const { name } of tokens)
@@ -137,8 +126,8 @@ function reckonTicks({ everyMinute: { connectors, since } }: Responses, { runs, 
 function reckonEvents({ runs, feed, topic }: Found): Verdict {
   const verdict = collect();
   const completed = runs.filter(({ outcome }) => outcome === 'completed');
-  const inFeed = countBy(feed, (id) => id);
-  const inTopic = new Set(topic);
+  const inFeed = countBy(feed, ({ eventId }) => eventId);
+  const inTopic = new Set(topic.map(({ eventId }) => eventId));
   const what = ({ runId, connector }: FoundRun) => `the event of run ${runId} of ${connector}`;
   for (const run of completed) {
     const id = run.eventId ?? '';
@@ -147,20 +136,9 @@ function reckonEvents({ runs, feed, topic }: Found): Verdict {
     if ((inFeed.get(id) ?? 0) > 1) verdict.doubled.push(`${what(run)} is in the feed twice`);
   }
   const known = new Set(completed.map(({ eventId }) => eventId));
-  for (const id of new Set([...feed, ...topic]))
+  for (const id of new Set([...inFeed.keys(), ...inTopic]))
     if (!known.has(id)) verdict.doubled.push(`event ${id} belongs to no completed run`);
   return { accepted: completed.length, ...verdict };
-}
-
-/** The last write that was accepted stands, unless a later one without an answer has replaced it. */
-function reckonWrites({ writes }: Responses, { write }: Found): Verdict {
-  const verdict = collect();
-  const accepted = writes.filter(({ status }) => status === 201);
-  const last = accepted.at(-1);
-  const isLater = writes.some(({ n }) => last && n > last.n && n === write);
-  if (last && write !== last.n && !isLater)
-    verdict.lost.push(`write ${last.n} was accepted last, and write ${write} is stored`);
-  return { accepted: accepted.length, ...verdict };
 }
 
 function countBy<Item, Key>(items: readonly Item[], toKey: (item: Item) => Key): Map<Key, number> {

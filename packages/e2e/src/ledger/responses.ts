@@ -3,7 +3,6 @@ export interface Responses {
   readonly tokens: TokenResponse[];
   readonly mails: MailResponse[];
   readonly runs: RunResponse[];
-  readonly writes: WriteResponse[];
   /** Connectors that run every minute, and since when. */
   readonly everyMinute: { readonly connectors: readonly string[]; since: number };
 }
@@ -14,10 +13,6 @@ export interface TokenResponse {
   id?: string;
   /** The status of the last try to revoke it. */
   revoked?: number;
-  /** How often it was refused with 401 before its revocation. */
-  refusedAlive: number;
-  /** How often it was admitted by a request that began after the answer to its revocation. */
-  admitted: number;
 }
 
 export interface MailResponse {
@@ -33,12 +28,6 @@ export interface RunResponse {
   readonly runId: string | undefined;
 }
 
-/** A schedule that was replaced by the n-th write, which its metadata names. */
-export interface WriteResponse {
-  readonly n: number;
-  readonly status: number;
-}
-
 /** What is stored, was sent and was published in the end. */
 export interface Found {
   readonly tokens: readonly FoundToken[];
@@ -46,12 +35,10 @@ export interface Found {
   readonly subjects: readonly string[];
   readonly mails: readonly { readonly subject: string; readonly state: string }[];
   readonly runs: readonly FoundRun[];
-  /** Ids in the events feed, in its order. */
-  readonly feed: readonly string[];
-  /** Ids in Kafka's topic; a copy of an event has the same id. */
-  readonly topic: readonly string[];
-  /** The write that the replaced schedule has. */
-  readonly write: number | undefined;
+  /** The events feed, in its order. */
+  readonly feed: readonly FoundEvent[];
+  /** Kafka's topic, in the order of each key; a copy of an event has the same id. */
+  readonly topic: readonly FoundEvent[];
   readonly until: number;
 }
 
@@ -71,4 +58,10 @@ export interface FoundRun {
   readonly outcome: string;
   readonly scheduledFor: string;
   readonly eventId: string | null;
+}
+
+export interface FoundEvent {
+  readonly eventId: string;
+  /** The events of a key have an order: those of a connector's instance. */
+  readonly key: string;
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { waitFor } from '@platform/testing';
 import { root } from '../deploy/chart.js';
@@ -11,16 +12,18 @@ export interface Replica {
   /** Resolves when its current process has ended, for whatever reason. */
   readonly exited: Promise<unknown>;
   /**
-   * @param changes - variables of its environment that change from now on.
+   * @param changes - variables of its environment that change from now on; undefined removes one.
+   * @param outputFile - takes what the process writes, instead of `output`.
    * @throws when the process ends instead of becoming ready.
    */
-  start(changes?: NodeJS.ProcessEnv): Promise<void>;
+  start(changes?: NodeJS.ProcessEnv, outputFile?: string): Promise<void>;
   /** Sends SIGTERM and waits for the end of the process. @throws when it does not exit with 0. */
   stop(): Promise<void>;
   /** Sends SIGKILL, so that it cannot shut down in order. */
   kill(): Promise<void>;
-  /** Suspends it: it stays connected and answers nothing. Only `kill` ends that. */
+  /** Suspends it: it stays connected and answers nothing, until it is resumed or killed. */
   pause(): void;
+  resume(): void;
   /** Runs a command of the service, in the environment of the replica. */
   command(...args: string[]): Promise<CommandResult>;
   /** Returns everything that its processes have written. */
@@ -39,13 +42,15 @@ export function createReplica(service: string, port: number, ownEnv: NodeJS.Proc
     get exited() {
       return exited;
     },
-    async start(changes) {
+    async start(changes, outputFile) {
       env = { ...env, ...changes };
+      const file = outputFile === undefined ? undefined : openSync(outputFile, 'a');
       const started = spawn(process.execPath, [join(root, 'services', service, 'dist/server.js')], {
         env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: String(port), ...env },
         // The IPC channel makes it exit by itself when the test has ended.
-        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+        stdio: ['ignore', file ?? 'pipe', file ?? 'pipe', 'ipc'],
       });
+      if (file !== undefined) closeSync(file);
       child = started;
       exited = once(started, 'exit');
       for (const stream of [started.stdout, started.stderr])
@@ -69,6 +74,7 @@ export function createReplica(service: string, port: number, ownEnv: NodeJS.Proc
       await exited;
     },
     pause: () => void child?.kill('SIGSTOP'),
+    resume: () => void child?.kill('SIGCONT'),
     command: (...args) => runCommand(service, args, env),
     output: () => output,
   };
