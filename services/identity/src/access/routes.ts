@@ -19,7 +19,14 @@ import {
   ResourceSearch,
   SubjectSearch,
 } from './schemas.js';
-import { type AccessService, createAccessService } from './service.js';
+import {
+  type AccessContext,
+  evaluate,
+  evaluateMany,
+  searchActions,
+  searchResources,
+  searchSubjects,
+} from './service.js';
 
 const tags = ['Access'];
 const base = '/access/v1';
@@ -53,7 +60,7 @@ function configurationRoute(app: App, publicUrl: string): void {
 }
 
 /** For administrators, whose tokens need `access:read`; for everybody about their own account, where one subject is named. */
-function decisionRoutes(app: App, service: AccessService): void {
+function decisionRoutes(app: App, ctx: AccessContext): void {
   const onRequest = [app.authenticate, requireAccount];
   app.post(
     `${base}/evaluation`,
@@ -69,7 +76,7 @@ function decisionRoutes(app: App, service: AccessService): void {
         response: { 200: Decision, ...errorResponses(400, 401, 403, aboutOthers) },
       },
     },
-    (request) => service.evaluate(getAccount(request), request.body),
+    (request) => evaluate(ctx, getAccount(request), request.body),
   );
   app.post(
     `${base}/evaluations`,
@@ -85,7 +92,7 @@ function decisionRoutes(app: App, service: AccessService): void {
         response: { 200: Decisions, ...errorResponses(400, 401, 403, aboutOthers) },
       },
     },
-    (request) => service.evaluateMany(getAccount(request), request.body),
+    (request) => evaluateMany(ctx, getAccount(request), request.body),
   );
   app.post(
     `${base}/search/subject`,
@@ -101,7 +108,7 @@ function decisionRoutes(app: App, service: AccessService): void {
         response: { 200: FoundEntities, ...errorResponses(400, 401, 403, aboutOthers) },
       },
     },
-    (request) => service.searchSubjects(getAccount(request), request.body),
+    (request) => searchSubjects(ctx, getAccount(request), request.body),
   );
   app.post(
     `${base}/search/resource`,
@@ -117,7 +124,7 @@ function decisionRoutes(app: App, service: AccessService): void {
         response: { 200: FoundEntities, ...errorResponses(400, 401, 403, aboutOthers) },
       },
     },
-    (request) => service.searchResources(getAccount(request), request.body),
+    (request) => searchResources(ctx, getAccount(request), request.body),
   );
   app.post(
     `${base}/search/action`,
@@ -132,16 +139,13 @@ function decisionRoutes(app: App, service: AccessService): void {
         response: { 200: FoundActions, ...errorResponses(400, 401, 403, aboutOthers) },
       },
     },
-    (request) => service.searchActions(getAccount(request), request.body),
+    (request) => searchActions(ctx, getAccount(request), request.body),
   );
 }
 
 /** Registers who can use what, by the OpenID AuthZEN Authorization API 1.0. */
-export function registerAccess(
-  app: App,
-  deps: Parameters<typeof createAccessService>[0] & { readonly publicUrl: string },
-): void {
-  configurationRoute(app, deps.publicUrl);
+export function registerAccess(app: App, ctx: AccessContext & { readonly publicUrl: string }): void {
+  configurationRoute(app, ctx.publicUrl);
   app.register((scope: App, _options, done) => {
     // The certification of the API wants 400 where other endpoints answer 415.
     scope.removeAllContentTypeParsers();
@@ -153,7 +157,7 @@ export function registerAccess(
     scope.addContentTypeParser('*', (_request, _payload, fail) =>
       fail(validationError([{ field: 'content-type', message: 'must be application/json' }])),
     );
-    decisionRoutes(scope, createAccessService(deps));
+    decisionRoutes(scope, ctx);
     done();
   });
 }

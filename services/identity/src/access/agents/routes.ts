@@ -2,7 +2,8 @@ import { getMember, requireSession } from '@platform/auth';
 import { type App, errorResponses } from '@platform/service-kit';
 import { ActivityQuery, ActivityResponse } from '../../mcp/activity/schemas.js';
 import { Agent, AgentPath } from './schemas.js';
-import { createAgentService } from './service.js';
+import type { AccessContext } from '../service.js';
+import { getAgent, listAgentCalls, listOwnAgentCalls } from './service.js';
 
 const base = '/api/v1/agents';
 const tags = ['Agents'];
@@ -11,8 +12,7 @@ const tags = ['Agents'];
  * Registers the agents: tokens, connected apps and service accounts, each with what it may do and what it did. Members with a
  * session see what acts for themselves, administrators what acts for anybody in the organisation.
  */
-export function registerAgents(app: App, deps: Parameters<typeof createAgentService>[0]): void {
-  const service = createAgentService(deps);
+export function registerAgents(app: App, ctx: AccessContext): void {
   const onRequest = [app.authenticate, requireSession];
   app.get(
     `${base}/calls`,
@@ -28,7 +28,7 @@ export function registerAgents(app: App, deps: Parameters<typeof createAgentServ
         response: { 200: ActivityResponse, ...errorResponses(400, 401, 403) },
       },
     },
-    (request) => service.listOwnCalls(getMember(request), request.query),
+    (request) => listOwnAgentCalls(ctx, getMember(request), request.query),
   );
   app.get(
     `${base}/:kind/:id`,
@@ -43,7 +43,7 @@ export function registerAgents(app: App, deps: Parameters<typeof createAgentServ
         response: { 200: Agent, ...errorResponses(400, 401, 403, 404) },
       },
     },
-    (request) => service.get(getMember(request), request.params),
+    (request) => getAgent(ctx, getMember(request), request.params),
   );
   app.get(
     `${base}/:kind/:id/calls`,
@@ -60,6 +60,6 @@ export function registerAgents(app: App, deps: Parameters<typeof createAgentServ
         response: { 200: ActivityResponse, ...errorResponses(400, 401, 403, 404) },
       },
     },
-    (request) => service.listCalls(getMember(request), request.params, request.query),
+    (request) => listAgentCalls(ctx, getMember(request), request.params, request.query),
   );
 }
