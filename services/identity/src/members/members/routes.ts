@@ -17,7 +17,15 @@ import {
   UserResponse,
 } from './schemas.js';
 import { removalRoute } from './removal.js';
-import { createUserService, type UserService } from './service.js';
+import {
+  changeUser,
+  createUser,
+  getUser,
+  listUsers,
+  removeUser,
+  renameCaller,
+  type UserContext,
+} from './service.js';
 import {
   emailTaken,
   invitationAccepted,
@@ -29,7 +37,7 @@ import {
 const tags = ['Users'];
 
 /** Registers the route of the own account, for members and service accounts; a token requires `user:read`. */
-function ownUserRoutes(app: App, service: UserService): void {
+function ownUserRoutes(app: App, ctx: UserContext): void {
   app.get(
     '/api/v1/users/me',
     {
@@ -61,7 +69,7 @@ function ownUserRoutes(app: App, service: UserService): void {
         response: { 200: UserResponse, ...errorResponses(400, 401, 403) },
       },
     },
-    async (request) => ({ user: await service.rename(getCaller(request), request.body.fullName) }),
+    async (request) => ({ user: await renameCaller(ctx, getCaller(request), request.body.fullName) }),
   );
 }
 
@@ -69,7 +77,7 @@ function ownUserRoutes(app: App, service: UserService): void {
  * For administrators; a token requires `user:read` or `user:write`. Creating a member requires a session: the new member
  * can log in, and a session isn't limited by the scopes of the token that created it.
  */
-function userRoutes(app: App, service: UserService): void {
+function userRoutes(app: App, ctx: UserContext): void {
   const read = [app.authenticate, requireScopes(['user:read']), requireAdminRole];
   const write = [app.authenticate, requireScopes(['user:write']), requireAdminRole];
   const create = [app.authenticate, requireSession, requireAdminRole];
@@ -87,7 +95,7 @@ function userRoutes(app: App, service: UserService): void {
         response: { 200: ListPageOf(Member), ...errorResponses(400, 401, 403) },
       },
     },
-    (request) => service.list(getAccount(request), request.query),
+    (request) => listUsers(ctx, getAccount(request), request.query),
   );
   app.post(
     '/api/v1/users',
@@ -108,7 +116,7 @@ function userRoutes(app: App, service: UserService): void {
       },
     },
     async (request, reply) =>
-      reply.code(201).send({ user: await service.create(getCaller(request), request.body) }),
+      reply.code(201).send({ user: await createUser(ctx, getCaller(request), request.body) }),
   );
   app.get(
     '/api/v1/users/:id',
@@ -124,7 +132,7 @@ function userRoutes(app: App, service: UserService): void {
         response: { 200: Type.Object({ user: MemberDetails }), ...errorResponses(400, 401, 403, 404) },
       },
     },
-    async (request) => ({ user: await service.get(getAccount(request), request.params.id) }),
+    async (request) => ({ user: await getUser(ctx, getAccount(request), request.params.id) }),
   );
   app.patch(
     '/api/v1/users/:id',
@@ -145,7 +153,7 @@ function userRoutes(app: App, service: UserService): void {
         },
       },
     },
-    async (request) => ({ user: await service.change(getCaller(request), request.params.id, request.body) }),
+    async (request) => ({ user: await changeUser(ctx, getCaller(request), request.params.id, request.body) }),
   );
   app.delete(
     '/api/v1/users/:id',
@@ -176,16 +184,15 @@ function userRoutes(app: App, service: UserService): void {
       },
     },
     async (request) => {
-      await service.remove(getCaller(request), request.params.id, request.query);
+      await removeUser(ctx, getCaller(request), request.params.id, request.query);
       return { message: 'User removed' };
     },
   );
 }
 
 /** Registers the caller's own account, and the members that administrators manage. */
-export function registerUsers(app: App, deps: Parameters<typeof createUserService>[0]): void {
-  const service = createUserService(deps);
-  ownUserRoutes(app, service);
-  userRoutes(app, service);
-  removalRoute(app, deps);
+export function registerUsers(app: App, ctx: UserContext): void {
+  ownUserRoutes(app, ctx);
+  userRoutes(app, ctx);
+  removalRoute(app, ctx);
 }

@@ -89,152 +89,165 @@ function toMember({
   return { ...user, invitation: { state: isDeliveryUnknown ? 'unknown' : 'undeliverable', reason } };
 }
 
-export function createUserService(deps: {
+export interface UserContext {
   readonly prisma: Prisma;
   readonly passwords: Passwords;
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly findOrganisationName: (orgId: string) => Promise<string>;
-}) {
-  const { prisma, passwords, outbox, clock } = deps;
+}
 
-  /** Returns why an address is taken, as far as the organisation may know. */
-  async function explainTaken(orgId: string, email: string): Promise<AppError> {
-    const found = await findUserByEmail(prisma, email);
-    return found?.orgId === orgId ? emailTakenHere(found.passwordHash === null) : emailTaken();
-  }
+/** Returns why an address is taken, as far as the organisation may know. */
+async function explainTaken({ prisma }: UserContext, orgId: string, email: string): Promise<AppError> {
+  const found = await findUserByEmail(prisma, email);
+  return found?.orgId === orgId ? emailTakenHere(found.passwordHash === null) : emailTaken();
+}
 
+export async function listUsers(
+  { clock, prisma }: UserContext,
+  { orgId }: Pick<AccountPrincipal, 'orgId'>,
+  { q, state, role, sort = 'newest', ...query }: MemberQuery,
+): Promise<ListPage<Member>> {
+  const stalledBefore = new Date(clock() - secretLifetimes.invitation + LAPSES_SOON_MS);
+  const filter = { q, state, role, stalledBefore, isByName: sort === 'name' };
+  const isSearch = filter.isByName || [q, state, role].some((given) => given !== undefined);
+  if (!isSearch)
+    return readListPage(query, {
+      count: () => countMembers(prisma, orgId),
+      find: (window) => findMembers(prisma, orgId, window),
+      toItem: toMember,
+    });
+  const { page, limit, cursor } = query;
+  const place = cursor === undefined ? { offset: (page - 1) * limit } : { offset: 0, afterId: cursor };
+  const found = await searchMembers(prisma, orgId, filter, { ...place, limit });
   return {
-    async list(
-      { orgId }: Pick<AccountPrincipal, 'orgId'>,
-      { q, state, role, sort = 'newest', ...query }: MemberQuery,
-    ): Promise<ListPage<Member>> {
-      const stalledBefore = new Date(clock() - secretLifetimes.invitation + LAPSES_SOON_MS);
-      const filter = { q, state, role, stalledBefore, isByName: sort === 'name' };
-      const isSearch = filter.isByName || [q, state, role].some((given) => given !== undefined);
-      if (!isSearch)
-        return readListPage(query, {
-          count: () => countMembers(prisma, orgId),
-          find: (window) => findMembers(prisma, orgId, window),
-          toItem: toMember,
-        });
-      const { page, limit, cursor } = query;
-      const place = cursor === undefined ? { offset: (page - 1) * limit } : { offset: 0, afterId: cursor };
-      const found = await searchMembers(prisma, orgId, filter, { ...place, limit });
-      return {
-        data: found.rows.map(toMember),
-        pagination: toPagination(query, found.total, { isMinimum: found.totalIsMinimum }),
-        nextCursor: found.nextCursor,
-      };
-    },
-
-    /** @throws AppError 404. */
-    async get({ orgId }: Pick<AccountPrincipal, 'orgId'>, id: string): Promise<MemberDetails> {
-      const row = await findMemberRow(prisma, orgId, id);
-      if (!row) throw userNotFound();
-      const { groups, lastSeenAt } = await findMemberUse(prisma, id);
-      return { ...toMember(row), groups: [...groups], lastSeenAt: lastSeenAt?.toISOString() ?? null };
-    },
-
-    /**
-     * Creates a member. Without a password the member is invited, and can't log in before accepting.
-     *
-     * @throws AppError 400 for a password that is easily guessed; 409 EMAIL_TAKEN; 503 MAIL_UNAVAILABLE when there is no mail service to invite with.
-     */
-    async create(
-      caller: Caller,
-      { email, fullName, role = 'member', password }: CreateUserBody,
-    ): Promise<User> {
-      const { orgId } = caller;
-      const isInvited = password === undefined;
-      if (isInvited && !outbox.isEnabled) throw mailUnavailable();
-      if (!isInvited) {
-        const organisation = await deps.findOrganisationName(orgId);
-        assertUncommonPassword('password', password, { email, fullName, organisation });
-      }
-      const passwordHash = isInvited ? null : await passwords.hash(password);
-      const user = { id: uuidv7(), orgId, email: normaliseEmail(email), fullName: fullName.trim(), role };
-      const member = await changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {
-        if (await isOfOtherOrganisation(tx, orgId, user.email)) throw emailTaken();
-        const created = await insertUser(tx, { ...user, passwordHash, createdAt: at });
-        if (!created) throw emailTaken();
-        await record({
-          action: isInvited ? 'user.invited' : 'user.created',
-          subjectId: user.id,
-          changes: findChanges(undefined, user, ['email', 'fullName', 'role']),
-        });
-        const kind = isInvited ? 'invitation' : 'account_created';
-        const detail = isInvited ? { invitedBy: caller.fullName } : {};
-        const { requestId } = caller.client;
-        await outbox.add(tx, { kind, to: { userId: user.id }, detail, requestId }, at);
-        return created;
-      }).catch(async (error: unknown) => {
-        throw isEmailTaken(error) ? await explainTaken(orgId, user.email) : error;
-      });
-      outbox.wake();
-      return member;
-    },
-
-    /** Changes the caller's own name. @throws AppError 404 when the caller was removed meanwhile. */
-    rename(caller: Caller, fullName: string): Promise<User> {
-      const { orgId, userId } = caller;
-      const at = new Date(clock());
-      return prisma.$transaction(async (tx) => {
-        const user = await findMember(tx, orgId, userId);
-        if (!user) throw userNotFound();
-        const changed = await updateUser(tx, userId, { fullName: fullName.trim() });
-        const changes = findChanges(user, changed, ['fullName']);
-        await insertAuditEntry(tx, {
-          orgId,
-          action: 'user.changed',
-          actor: toActor(caller),
-          subjectId: userId,
-          changes,
-          at,
-        });
-        return changed;
-      });
-    },
-
-    /** Changes a name or role. @throws AppError 404; 409 LAST_ADMIN; 403 SESSION_REQUIRED when a token changes a role. */
-    async change(caller: Caller, userId: string, { fullName, role }: ChangeUserBody): Promise<User> {
-      if (role !== undefined && caller.kind !== 'session') throw sessionRequiredForAdmins();
-      return changeAsAdministrator(deps, caller, async ({ tx, record }) => {
-        const user = await findMember(tx, caller.orgId, userId);
-        if (!user) throw userNotFound();
-        if (role === 'member' && (await isLastAdmin(tx, user))) throw lastAdmin();
-        const changed = await updateUser(tx, userId, {
-          ...(fullName === undefined ? {} : { fullName: fullName.trim() }),
-          ...(role === undefined ? {} : { role }),
-        });
-        await record({
-          action: changed.role === user.role ? 'user.changed' : 'user.role_changed',
-          subjectId: userId,
-          changes: findChanges(user, changed, ['fullName', 'role']),
-        });
-        return changed;
-      });
-    },
-
-    /**
-     * Removes a member, whose sessions and tokens are rejected from then on.
-     *
-     * @throws AppError 404; 409 LAST_ADMIN, or INVITATION_ACCEPTED when only an invitee is to be removed; 403
-     *   SESSION_REQUIRED when a token would remove an administrator.
-     */
-    async remove(caller: Caller, userId: string, { state }: RemoveUserQuery): Promise<void> {
-      const { orgId, kind } = caller;
-      await changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {
-        const user = await findMember(tx, orgId, userId);
-        if (!user) throw userNotFound();
-        if (user.role === 'admin' && kind !== 'session') throw sessionRequiredForAdmins();
-        if (await isLastAdmin(tx, user)) throw lastAdmin();
-        if (!(await markRemoved(tx, userId, { actor: toActor(caller), at, state })))
-          throw invitationAccepted();
-        await record({ action: 'user.removed', subjectId: userId });
-      });
-    },
+    data: found.rows.map(toMember),
+    pagination: toPagination(query, found.total, { isMinimum: found.totalIsMinimum }),
+    nextCursor: found.nextCursor,
   };
 }
 
-export type UserService = ReturnType<typeof createUserService>;
+/** @throws AppError 404. */
+export async function getUser(
+  { prisma }: UserContext,
+  { orgId }: Pick<AccountPrincipal, 'orgId'>,
+  id: string,
+): Promise<MemberDetails> {
+  const row = await findMemberRow(prisma, orgId, id);
+  if (!row) throw userNotFound();
+  const { groups, lastSeenAt } = await findMemberUse(prisma, id);
+  return { ...toMember(row), groups: [...groups], lastSeenAt: lastSeenAt?.toISOString() ?? null };
+}
+
+/**
+ * Creates a member. Without a password the member is invited, and can't log in before accepting.
+ *
+ * @throws AppError 400 for a password that is easily guessed; 409 EMAIL_TAKEN; 503 MAIL_UNAVAILABLE when there is no mail service to invite with.
+ */
+export async function createUser(
+  ctx: UserContext,
+  caller: Caller,
+  { email, fullName, role = 'member', password }: CreateUserBody,
+): Promise<User> {
+  const { orgId } = caller;
+  const isInvited = password === undefined;
+  if (isInvited && !ctx.outbox.isEnabled) throw mailUnavailable();
+  if (!isInvited) {
+    const organisation = await ctx.findOrganisationName(orgId);
+    assertUncommonPassword('password', password, { email, fullName, organisation });
+  }
+  const passwordHash = isInvited ? null : await ctx.passwords.hash(password);
+  const user = { id: uuidv7(), orgId, email: normaliseEmail(email), fullName: fullName.trim(), role };
+  const member = await changeAsAdministrator(ctx, caller, async ({ tx, at, record }) => {
+    if (await isOfOtherOrganisation(tx, orgId, user.email)) throw emailTaken();
+    const created = await insertUser(tx, { ...user, passwordHash, createdAt: at });
+    if (!created) throw emailTaken();
+    await record({
+      action: isInvited ? 'user.invited' : 'user.created',
+      subjectId: user.id,
+      changes: findChanges(undefined, user, ['email', 'fullName', 'role']),
+    });
+    const kind = isInvited ? 'invitation' : 'account_created';
+    const detail = isInvited ? { invitedBy: caller.fullName } : {};
+    const { requestId } = caller.client;
+    await ctx.outbox.add(tx, { kind, to: { userId: user.id }, detail, requestId }, at);
+    return created;
+  }).catch(async (error: unknown) => {
+    throw isEmailTaken(error) ? await explainTaken(ctx, orgId, user.email) : error;
+  });
+  ctx.outbox.wake();
+  return member;
+}
+
+/** Changes the caller's own name. @throws AppError 404 when the caller was removed meanwhile. */
+export function renameCaller(
+  { clock, prisma }: UserContext,
+  caller: Caller,
+  fullName: string,
+): Promise<User> {
+  const { orgId, userId } = caller;
+  const at = new Date(clock());
+  return prisma.$transaction(async (tx) => {
+    const user = await findMember(tx, orgId, userId);
+    if (!user) throw userNotFound();
+    const changed = await updateUser(tx, userId, { fullName: fullName.trim() });
+    const changes = findChanges(user, changed, ['fullName']);
+    await insertAuditEntry(tx, {
+      orgId,
+      action: 'user.changed',
+      actor: toActor(caller),
+      subjectId: userId,
+      changes,
+      at,
+    });
+    return changed;
+  });
+}
+
+/** Changes a name or role. @throws AppError 404; 409 LAST_ADMIN; 403 SESSION_REQUIRED when a token changes a role. */
+export async function changeUser(
+  ctx: UserContext,
+  caller: Caller,
+  userId: string,
+  { fullName, role }: ChangeUserBody,
+): Promise<User> {
+  if (role !== undefined && caller.kind !== 'session') throw sessionRequiredForAdmins();
+  return changeAsAdministrator(ctx, caller, async ({ tx, record }) => {
+    const user = await findMember(tx, caller.orgId, userId);
+    if (!user) throw userNotFound();
+    if (role === 'member' && (await isLastAdmin(tx, user))) throw lastAdmin();
+    const changed = await updateUser(tx, userId, {
+      ...(fullName === undefined ? {} : { fullName: fullName.trim() }),
+      ...(role === undefined ? {} : { role }),
+    });
+    await record({
+      action: changed.role === user.role ? 'user.changed' : 'user.role_changed',
+      subjectId: userId,
+      changes: findChanges(user, changed, ['fullName', 'role']),
+    });
+    return changed;
+  });
+}
+
+/**
+ * Removes a member, whose sessions and tokens are rejected from then on.
+ *
+ * @throws AppError 404; 409 LAST_ADMIN, or INVITATION_ACCEPTED when only an invitee is to be removed; 403
+ *   SESSION_REQUIRED when a token would remove an administrator.
+ */
+export async function removeUser(
+  ctx: UserContext,
+  caller: Caller,
+  userId: string,
+  { state }: RemoveUserQuery,
+): Promise<void> {
+  const { orgId, kind } = caller;
+  await changeAsAdministrator(ctx, caller, async ({ tx, at, record }) => {
+    const user = await findMember(tx, orgId, userId);
+    if (!user) throw userNotFound();
+    if (user.role === 'admin' && kind !== 'session') throw sessionRequiredForAdmins();
+    if (await isLastAdmin(tx, user)) throw lastAdmin();
+    if (!(await markRemoved(tx, userId, { actor: toActor(caller), at, state }))) throw invitationAccepted();
+    await record({ action: 'user.removed', subjectId: userId });
+  });
+}

@@ -11,7 +11,7 @@ import {
   SmtpConfigResponse,
   SmtpConfigWithSecrets,
 } from './schemas.js';
-import { type ConfigurationService, createConfigurationService } from './service.js';
+import { getSmtp, getSmtpWithSecrets, removeSmtp, saveSmtp, type SmtpContext } from './service.js';
 
 const tags = ['Configuration'];
 const path = '/api/v1/configurationManager/smtpConfig';
@@ -20,7 +20,7 @@ const path = '/api/v1/configurationManager/smtpConfig';
  * For administrators. Reading requires `config:read`. A change requires a session, because whoever chooses the SMTP
  * server can read the codes and links that are sent through it.
  */
-function configurationRoutes(app: App, service: ConfigurationService): void {
+function configurationRoutes(app: App, ctx: SmtpContext): void {
   const write = [app.authenticate, requireSession, requireAdminRole];
   app.get(
     path,
@@ -34,7 +34,7 @@ function configurationRoutes(app: App, service: ConfigurationService): void {
         response: { 200: SmtpConfigResponse, ...errorResponses(401, 403, 404) },
       },
     },
-    async (request) => ({ smtp: await service.getSmtp(getAccount(request).orgId) }),
+    async (request) => ({ smtp: await getSmtp(ctx, getAccount(request).orgId) }),
   );
   app.post(
     path,
@@ -54,7 +54,7 @@ function configurationRoutes(app: App, service: ConfigurationService): void {
     },
     async (request) => ({
       message: 'SMTP configuration saved',
-      smtp: await service.saveSmtp(getCaller(request), request.body),
+      smtp: await saveSmtp(ctx, getCaller(request), request.body),
     }),
   );
   app.delete(
@@ -71,7 +71,7 @@ function configurationRoutes(app: App, service: ConfigurationService): void {
       },
     },
     async (request) => {
-      await service.removeSmtp(getCaller(request));
+      await removeSmtp(ctx, getCaller(request));
       return { message: 'SMTP configuration removed' };
     },
   );
@@ -81,7 +81,7 @@ function configurationRoutes(app: App, service: ConfigurationService): void {
  * Registers the route of the mail service. It requires a service credential with `FETCH_CONFIG` and rejects a
  * member's token with that scope.
  */
-function internalConfigurationRoutes(app: App, service: ConfigurationService): void {
+function internalConfigurationRoutes(app: App, ctx: SmtpContext): void {
   app.get(
     '/api/v1/configurationManager/internal/smtpConfig',
     {
@@ -97,16 +97,12 @@ function internalConfigurationRoutes(app: App, service: ConfigurationService): v
         },
       },
     },
-    async (request) => ({ smtp: await service.getSmtpWithSecrets(request.query.orgId) }),
+    async (request) => ({ smtp: await getSmtpWithSecrets(ctx, request.query.orgId) }),
   );
 }
 
 /** Registers the SMTP configuration, for administrators and for the mail service. */
-export function registerConfiguration(
-  app: App,
-  deps: Parameters<typeof createConfigurationService>[0],
-): void {
-  const configuration = createConfigurationService(deps);
-  configurationRoutes(app, configuration);
-  internalConfigurationRoutes(app, configuration);
+export function registerConfiguration(app: App, ctx: SmtpContext): void {
+  configurationRoutes(app, ctx);
+  internalConfigurationRoutes(app, ctx);
 }

@@ -106,127 +106,136 @@ function toSmtpNotices(
     );
 }
 
-export function createConfigurationService(deps: {
+export interface SmtpContext {
   readonly prisma: Prisma;
   readonly box: SecretBox;
   readonly outbox: Outbox;
   readonly clock: Clock;
-}) {
-  const { prisma, box, outbox } = deps;
+}
 
-  async function find(orgId: string): Promise<SmtpConfigurationRow> {
-    const row = await findSmtpConfiguration(prisma, orgId);
-    if (!row) throw smtpConfigNotFound();
-    return row;
-  }
+async function requireSmtp({ prisma }: SmtpContext, orgId: string): Promise<SmtpConfigurationRow> {
+  const row = await findSmtpConfiguration(prisma, orgId);
+  if (!row) throw smtpConfigNotFound();
+  return row;
+}
 
-  function openSnapshot(orgId: string, row: SmtpConfigurationRow): SmtpConfigWithSecrets {
-    const { auth, ...smtp } = toOpenConfig(row);
-    if (row.secretSealed === null) return smtp;
-    const secret = box.open(row.secretSealed, smtpSecretContext(orgId));
-    return auth ? { ...smtp, auth: mergeAuth(auth, secret) } : { ...smtp, password: secret };
-  }
+function openSnapshot({ box }: SmtpContext, orgId: string, row: SmtpConfigurationRow): SmtpConfigWithSecrets {
+  const { auth, ...smtp } = toOpenConfig(row);
+  if (row.secretSealed === null) return smtp;
+  const secret = box.open(row.secretSealed, smtpSecretContext(orgId));
+  return auth ? { ...smtp, auth: mergeAuth(auth, secret) } : { ...smtp, password: secret };
+}
 
-  function toRow(orgId: string, { password, username, auth, ...rest }: CompleteSmtp): SmtpConfigurationRow {
-    const split = auth && splitAuth(auth);
-    const secret = split?.secret ?? password;
-    return {
-      ...rest,
-      username: username ?? null,
-      auth: split?.open ?? null,
-      secretSealed: secret === undefined ? null : box.seal(secret, smtpSecretContext(orgId)),
-    };
-  }
-
-  /** Returns undefined when the secret's key is lost: the configuration can still be replaced, but not sent through. */
-  function tryOpenSnapshot(orgId: string, row: SmtpConfigurationRow): SmtpConfigWithSecrets | undefined {
-    try {
-      return openSnapshot(orgId, row);
-    } catch {
-      return undefined;
-    }
-  }
-
-  /** Returns what is stored; `lost` when there is a secret that can't be decrypted. */
-  const readStored = (orgId: string, row: SmtpConfigurationRow): SmtpConfigWithSecrets | 'lost' =>
-    tryOpenSnapshot(orgId, row) ?? 'lost';
-
-  /**
-   * Records a change in the audit and notifies the administrators.
-   *
-   * @param row - the new configuration; undefined when it is removed.
-   */
-  async function recordChange(
-    { tx, at, record }: Administration,
-    caller: Caller,
-    before: SmtpConfigurationRow | null,
-    row: SmtpConfigurationRow | undefined,
-  ): Promise<void> {
-    const { orgId } = caller;
-    const old = before ? tryOpenSnapshot(orgId, before) : undefined;
-    const present = row && openSnapshot(orgId, row);
-    const secret = describeSecret({ before, old }, { row, present });
-    const changes = findChanges(
-      before ? toAuditFields(before) : undefined,
-      row && toAuditFields(row),
-      fields,
-    );
-    await record({
-      action: row ? 'configuration.smtp_saved' : 'configuration.smtp_removed',
-      subjectId: orgId,
-      detail: { password: secret },
-      changes,
-    });
-    // A first server redirects no mail. A server after a removal does, as if it had replaced the removed one.
-    const previous = before ?? (await findRemovedServer(tx, orgId));
-    if (!previous || (secret === 'unchanged' && Object.keys(changes).length === 0)) return;
-    const change = { before: previous, old, present };
-    const notices = toSmtpNotices(await findAdministrators(tx, orgId), caller, change, at);
-    await outbox.addMessages(tx, 'smtp_changed', notices, caller.client.requestId, at);
-  }
-
+function toRow(
+  { box }: SmtpContext,
+  orgId: string,
+  { password, username, auth, ...rest }: CompleteSmtp,
+): SmtpConfigurationRow {
+  const split = auth && splitAuth(auth);
+  const secret = split?.secret ?? password;
   return {
-    /** Returns the configuration without its secrets. @throws AppError 404. */
-    getSmtp: async (orgId: string): Promise<SmtpConfig> => toSmtpConfig(await find(orgId)),
-
-    /** Returns the configuration with its secrets, for the mail service only. @throws AppError 404. */
-    getSmtpWithSecrets: async (orgId: string): Promise<SmtpConfigWithSecrets> =>
-      openSnapshot(orgId, await find(orgId)),
-
-    /**
-     * Replaces the configuration, apart from the secrets that it leaves out, and notifies the administrators by mail,
-     * through the old server and the new one, or through the new one alone when the old one had been removed before.
-     *
-     * @throws AppError 400 for a password or `auth` without a user name, for both of them, for faults of `auth`, and for
-     *   a secret that is left out although it would be sent to another server.
-     */
-    async saveSmtp(caller: Caller, body: SaveSmtpConfigBody): Promise<SmtpConfig> {
-      assertSignIn(body);
-      const { orgId } = caller;
-      const saved = await changeAsAdministrator(deps, caller, async (administration) => {
-        const { tx, at } = administration;
-        const before = await findSmtpConfiguration(tx, orgId);
-        const row = toRow(orgId, keepSecrets(body, before ? readStored(orgId, before) : undefined));
-        await upsertSmtpConfiguration(tx, orgId, row, at);
-        await recordChange(administration, caller, before, row);
-        return toSmtpConfig(row);
-      });
-      outbox.wake();
-      return saved;
-    },
-
-    /** Removes the configuration and notifies the administrators through the removed server. @throws AppError 404. */
-    async removeSmtp(caller: Caller): Promise<void> {
-      const { orgId } = caller;
-      await changeAsAdministrator(deps, caller, async (administration) => {
-        const { tx } = administration;
-        const before = await findSmtpConfiguration(tx, orgId);
-        if (!before || !(await deleteSmtpConfiguration(tx, orgId))) throw smtpConfigNotFound();
-        await recordChange(administration, caller, before, undefined);
-      });
-      outbox.wake();
-    },
+    ...rest,
+    username: username ?? null,
+    auth: split?.open ?? null,
+    secretSealed: secret === undefined ? null : box.seal(secret, smtpSecretContext(orgId)),
   };
 }
 
-export type ConfigurationService = ReturnType<typeof createConfigurationService>;
+/** Returns undefined when the secret's key is lost: the configuration can still be replaced, but not sent through. */
+function tryOpenSnapshot(
+  ctx: SmtpContext,
+  orgId: string,
+  row: SmtpConfigurationRow,
+): SmtpConfigWithSecrets | undefined {
+  try {
+    return openSnapshot(ctx, orgId, row);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns what is stored; `lost` when there is a secret that can't be decrypted. */
+const readStored = (
+  ctx: SmtpContext,
+  orgId: string,
+  row: SmtpConfigurationRow,
+): SmtpConfigWithSecrets | 'lost' => tryOpenSnapshot(ctx, orgId, row) ?? 'lost';
+
+/**
+ * Records a change in the audit and notifies the administrators.
+ *
+ * @param row - the new configuration; undefined when it is removed.
+ */
+async function recordChange(
+  ctx: SmtpContext,
+  { tx, at, record }: Administration,
+  caller: Caller,
+  before: SmtpConfigurationRow | null,
+  row: SmtpConfigurationRow | undefined,
+): Promise<void> {
+  const { orgId } = caller;
+  const old = before ? tryOpenSnapshot(ctx, orgId, before) : undefined;
+  const present = row && openSnapshot(ctx, orgId, row);
+  const secret = describeSecret({ before, old }, { row, present });
+  const changes = findChanges(before ? toAuditFields(before) : undefined, row && toAuditFields(row), fields);
+  await record({
+    action: row ? 'configuration.smtp_saved' : 'configuration.smtp_removed',
+    subjectId: orgId,
+    detail: { password: secret },
+    changes,
+  });
+  // A first server redirects no mail. A server after a removal does, as if it had replaced the removed one.
+  const previous = before ?? (await findRemovedServer(tx, orgId));
+  if (!previous || (secret === 'unchanged' && Object.keys(changes).length === 0)) return;
+  const change = { before: previous, old, present };
+  const notices = toSmtpNotices(await findAdministrators(tx, orgId), caller, change, at);
+  await ctx.outbox.addMessages(tx, 'smtp_changed', notices, caller.client.requestId, at);
+}
+
+/** Returns the configuration without its secrets. @throws AppError 404. */
+export async function getSmtp(ctx: SmtpContext, orgId: string): Promise<SmtpConfig> {
+  return toSmtpConfig(await requireSmtp(ctx, orgId));
+}
+
+/** Returns the configuration with its secrets, for the mail service only. @throws AppError 404. */
+export async function getSmtpWithSecrets(ctx: SmtpContext, orgId: string): Promise<SmtpConfigWithSecrets> {
+  return openSnapshot(ctx, orgId, await requireSmtp(ctx, orgId));
+}
+
+/**
+ * Replaces the configuration, apart from the secrets that it leaves out, and notifies the administrators by mail,
+ * through the old server and the new one, or through the new one alone when the old one had been removed before.
+ *
+ * @throws AppError 400 for a password or `auth` without a user name, for both of them, for faults of `auth`, and for
+ *   a secret that is left out although it would be sent to another server.
+ */
+export async function saveSmtp(
+  ctx: SmtpContext,
+  caller: Caller,
+  body: SaveSmtpConfigBody,
+): Promise<SmtpConfig> {
+  assertSignIn(body);
+  const { orgId } = caller;
+  const saved = await changeAsAdministrator(ctx, caller, async (administration) => {
+    const { tx, at } = administration;
+    const before = await findSmtpConfiguration(tx, orgId);
+    const row = toRow(ctx, orgId, keepSecrets(body, before ? readStored(ctx, orgId, before) : undefined));
+    await upsertSmtpConfiguration(tx, orgId, row, at);
+    await recordChange(ctx, administration, caller, before, row);
+    return toSmtpConfig(row);
+  });
+  ctx.outbox.wake();
+  return saved;
+}
+
+/** Removes the configuration and notifies the administrators through the removed server. @throws AppError 404. */
+export async function removeSmtp(ctx: SmtpContext, caller: Caller): Promise<void> {
+  const { orgId } = caller;
+  await changeAsAdministrator(ctx, caller, async (administration) => {
+    const { tx } = administration;
+    const before = await findSmtpConfiguration(tx, orgId);
+    if (!before || !(await deleteSmtpConfiguration(tx, orgId))) throw smtpConfigNotFound();
+    await recordChange(ctx, administration, caller, before, undefined);
+  });
+  ctx.outbox.wake();
+}
