@@ -36,8 +36,8 @@ import {
 const base = '/api/v1/events/destinations';
 const tags = ['Destinations'];
 
-/** Registers the routes of the destinations of facts, for administrators with a session. [AUD-6] */
-export function destinationRoutes(app: App, ctx: DestinationContext): void {
+/** Registers the destinations themselves. */
+function configurationRoutes(app: App, ctx: DestinationContext): void {
   const onRequest = [app.authenticate, requireAdminRole, requireSession];
   app.get(
     base,
@@ -149,6 +149,11 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
     async (request, reply) =>
       sendSecret(reply, await replaceSecret(ctx, getCaller(request), request.params.id)),
   );
+}
+
+/** Registers the test of a destination, and what was sent to it. */
+function deliveryRoutes(app: App, ctx: DestinationContext): void {
+  const onRequest = [app.authenticate, requireAdminRole, requireSession];
   app.post(
     `${base}/:id/test`,
     {
@@ -203,4 +208,10 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
       return reply.code(202).send({ message: 'The delivery is being sent again' });
     },
   );
+}
+
+/** Registers the routes of the destinations of facts, for administrators with a session. [AUD-6] */
+export function destinationRoutes(app: App, ctx: DestinationContext): void {
+  configurationRoutes(app, ctx);
+  deliveryRoutes(app, ctx);
 }

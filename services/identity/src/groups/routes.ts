@@ -235,6 +235,11 @@ function memberRoutes(app: App, ctx: GroupsContext): void {
       return { message: 'Members removed', changedCount };
     },
   );
+}
+
+/** For one member, as the routes for many. */
+function oneMemberRoutes(app: App, ctx: GroupsContext): void {
+  const write = [app.authenticate, requireScopes(['user:write']), requireAdminRole];
   app.put(
     `${base}/:groupId/members/:memberId`,
     {
@@ -294,4 +299,5 @@ function memberRoutes(app: App, ctx: GroupsContext): void {
 export function registerGroups(app: App, ctx: GroupsContext): void {
   groupRoutes(app, ctx);
   memberRoutes(app, ctx);
+  oneMemberRoutes(app, ctx);
 }

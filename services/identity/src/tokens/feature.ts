@@ -3,8 +3,13 @@ import type { StartJob } from '../base/start-job.js';
 import type { RefusedUses } from '../credentials/liveness/refused-uses.js';
 import type { TokenContext } from './context.js';
 import { tokenPolicyRoutes } from './policy/routes.js';
-import { createTokenPolicyService } from './policy/service.js';
-import { adminTokenRoutes, ownCredentialRoutes, ownTokenRoutes } from './routes.js';
+import {
+  adminTokenRoutes,
+  grantableRoutes,
+  ownCredentialRoutes,
+  ownTokenEndRoutes,
+  ownTokenRoutes,
+} from './routes.js';
 import { registerServiceAccounts } from './service-accounts/routes.js';
 import { registerTokenLeaks } from './watch/leaks/routes.js';
 import { startTokenNotices } from './watch/notices/notices.job.js';
@@ -20,8 +25,10 @@ export function registerTokens(
     readonly startJob: StartJob;
   },
 ): void {
-  tokenPolicyRoutes(app, createTokenPolicyService(deps));
+  tokenPolicyRoutes(app, deps);
   ownTokenRoutes(app, deps);
+  ownTokenEndRoutes(app, deps);
+  grantableRoutes(app, deps);
   ownCredentialRoutes(app, deps);
   adminTokenRoutes(app, deps);
   registerServiceAccounts(app, deps);

@@ -71,8 +71,8 @@ export const createdMessage = 'Token created. Copy it now: it is not shown again
 const rotatedMessage = 'Token rotated. Copy the new one now: it is not shown again.';
 
 /**
- * Registers what members do with their own tokens; a token requires `pat:read` or `pat:write`. An administrator with a session
- * also sees, edits and rotates those of service accounts here.
+ * Registers the own tokens of members; a token requires `pat:read` or `pat:write`. An administrator with a session also sees, edits
+ * and rotates those of service accounts here.
  */
 export function ownTokenRoutes(app: App, ctx: TokenContext): void {
   const read = [app.authenticate, requireMember, requireScopes(['pat:read'])];
@@ -179,6 +179,11 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
       return { token: await editToken(ctx, caller, owner, tokenId, request.body) };
     },
   );
+}
+
+/** Registers the rotation and the revocation of the own tokens; a token requires `pat:write`. */
+export function ownTokenEndRoutes(app: App, ctx: TokenContext): void {
+  const write = [app.authenticate, requireMember, requireScopes(['pat:write'])];
   app.post(
     `${base}/:tokenId/rotate`,
     {
@@ -237,6 +242,10 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
       return toRevoked(await revokeToken(ctx, caller, caller.userId, tokenId, request.body ?? undefined));
     },
   );
+}
+
+/** Registers what a member can give a new token. */
+export function grantableRoutes(app: App, ctx: TokenContext): void {
   app.get(
     `${base}/scopes`,
     {

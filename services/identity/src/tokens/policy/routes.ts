@@ -4,7 +4,8 @@ import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { SavedTokenPolicy, TokenPolicyAnswer, TokenPolicyBody } from './schemas.js';
-import type { TokenPolicyService } from './service.js';
+import type { TokenContext } from '../context.js';
+import { changeTokenPolicy, getTokenPolicy } from './service.js';
 import { unlessDryRun } from '../../base/confirmation.js';
 import { mailServiceRequired } from './service.js';
 
@@ -12,7 +13,7 @@ const path = '/api/v1/organisation/token-policy';
 const tags = ['Personal access tokens'];
 
 /** Registers the routes for administrators, who need a session: a token must not loosen the policy that it is subject to. */
-export function tokenPolicyRoutes(app: App, service: TokenPolicyService): void {
+export function tokenPolicyRoutes(app: App, ctx: TokenContext): void {
   const onRequest = [app.authenticate, requireSession, requireAdminRole];
   app.get(
     path,
@@ -27,7 +28,7 @@ export function tokenPolicyRoutes(app: App, service: TokenPolicyService): void {
         response: { 200: TokenPolicyAnswer, ...errorResponses(401, 403) },
       },
     },
-    async (request) => ({ policy: await service.get(getMember(request)) }),
+    async (request) => ({ policy: await getTokenPolicy(ctx, getMember(request)) }),
   );
   app.put(
     path,
@@ -48,6 +49,6 @@ export function tokenPolicyRoutes(app: App, service: TokenPolicyService): void {
         response: { 200: SavedTokenPolicy, ...errorResponses(400, 401, 403, 409, mailServiceRequired()) },
       },
     },
-    (request) => service.save(getCaller(request), request.body, request.query.dryRun),
+    (request) => changeTokenPolicy(ctx, getCaller(request), request.body, request.query.dryRun),
   );
 }

@@ -1,12 +1,10 @@
 import { isScope, type UserPrincipal } from '@platform/auth';
-import { type AppError, type Clock, conflict, validationError } from '@platform/service-kit';
-import type pg from 'pg';
-import type { Prisma } from '../../prisma.js';
+import { type AppError, conflict, validationError } from '@platform/service-kit';
 import { readAllowList } from '../../credentials/allow-lists/ranges.js';
 import type { Caller } from '../../base/caller/actor.js';
 import { findChanges } from '../../audit/changes.js';
-import type { Outbox } from '../../mails/outbox/outbox.js';
 import { changeAsAdministrator } from '../../members/organisation/administration.js';
+import type { TokenContext } from '../context.js';
 import { getUnusedFrom, type TokenPolicy } from './policy.js';
 import { findTokenPolicy, findUnusedRule, saveTokenPolicy } from './queries.js';
 import { type AffectedToken, findAffectedTokens } from './affected-tokens.sql.js';
@@ -63,43 +61,40 @@ const auditFields = [
   'revokeUnusedDays',
 ] as const;
 
-/** Creates the service with which administrators read and save the policy of their organisation. */
-export function createTokenPolicyService(deps: {
-  readonly pool: pg.Pool;
-  readonly prisma: Prisma;
-  readonly outbox: Outbox;
-  readonly clock: Clock;
-}) {
-  const { pool, prisma, outbox, clock } = deps;
+const storePolicy = (ctx: TokenContext, caller: Caller, policy: TokenPolicy): Promise<void> =>
+  changeAsAdministrator(ctx, caller, async ({ tx, at, record }) => {
+    const { orgId } = caller;
+    const before = await findTokenPolicy(tx, orgId);
+    const unusedFrom = getUnusedFrom(await findUnusedRule(tx, orgId), policy.revokeUnusedDays, at);
+    await saveTokenPolicy(tx, orgId, { ...policy, unusedFrom, updatedAt: at });
+    const changes = findChanges(toAuditForm(before), toAuditForm(policy), auditFields);
+    await record({ action: 'configuration.token_policy_saved', subjectId: orgId, changes });
+  });
 
-  const store = (caller: Caller, policy: TokenPolicy): Promise<void> =>
-    changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {
-      const { orgId } = caller;
-      const before = await findTokenPolicy(tx, orgId);
-      const unusedFrom = getUnusedFrom(await findUnusedRule(tx, orgId), policy.revokeUnusedDays, at);
-      await saveTokenPolicy(tx, orgId, { ...policy, unusedFrom, updatedAt: at });
-      const changes = findChanges(toAuditForm(before), toAuditForm(policy), auditFields);
-      await record({ action: 'configuration.token_policy_saved', subjectId: orgId, changes });
-    });
-
-  return {
-    get: ({ orgId }: Pick<UserPrincipal, 'orgId'>): Promise<TokenPolicy> => findTokenPolicy(prisma, orgId),
-
-    /**
-     * Saves the policy, which takes effect with the next request of each token. [PAT-30]
-     *
-     * @param isDryRun - changes nothing, and returns the same.
-     * @throws AppError 400 for a fault; 409 when unused tokens are to be revoked and nobody could be warned.
-     */
-    async save(caller: Caller, body: TokenPolicyBody, isDryRun: boolean): Promise<SavedTokenPolicy> {
-      const at = new Date(clock());
-      const policy = readPolicy(body);
-      if (policy.revokeUnusedDays !== null && !outbox.isEnabled) throw mailServiceRequired();
-      if (!isDryRun) await store(caller, policy);
-      const options = { now: at, limit: MAX_LISTED };
-      const { count, tokens } = await findAffectedTokens(pool, caller.orgId, policy, options);
-      return { policy, affectedCount: count, affected: groupByOwner(tokens) };
-    },
-  };
+export function getTokenPolicy(
+  { prisma }: TokenContext,
+  { orgId }: Pick<UserPrincipal, 'orgId'>,
+): Promise<TokenPolicy> {
+  return findTokenPolicy(prisma, orgId);
 }
-export type TokenPolicyService = ReturnType<typeof createTokenPolicyService>;
+
+/**
+ * Saves the policy, which takes effect with the next request of each token. [PAT-30]
+ *
+ * @param isDryRun - changes nothing, and returns the same.
+ * @throws AppError 400 for a fault; 409 when unused tokens are to be revoked and nobody could be warned.
+ */
+export async function changeTokenPolicy(
+  ctx: TokenContext,
+  caller: Caller,
+  body: TokenPolicyBody,
+  isDryRun: boolean,
+): Promise<SavedTokenPolicy> {
+  const at = new Date(ctx.clock());
+  const policy = readPolicy(body);
+  if (policy.revokeUnusedDays !== null && !ctx.outbox.isEnabled) throw mailServiceRequired();
+  if (!isDryRun) await storePolicy(ctx, caller, policy);
+  const options = { now: at, limit: MAX_LISTED };
+  const { count, tokens } = await findAffectedTokens(ctx.pool, caller.orgId, policy, options);
+  return { policy, affectedCount: count, affected: groupByOwner(tokens) };
+}
