@@ -10,7 +10,7 @@ import type { Application } from './schemas.js';
 
 /* The forms of a stored application: for the API, for the rules, and for the audit. */
 
-export interface ApplicationDeps {
+export interface ApplicationContext {
   readonly prisma: Prisma;
   readonly clock: Clock;
 }

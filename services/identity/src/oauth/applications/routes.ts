@@ -5,7 +5,7 @@ import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { always } from '../../base/confirmation.js';
 import { BoundChoices } from '../../tokens/schemas.js';
-import type { ApplicationDeps } from './application.js';
+import type { ApplicationContext } from './application.js';
 import {
   Application,
   ApplicationPath,
@@ -15,15 +15,22 @@ import {
   CreatedSecret,
   SecretPath,
 } from './schemas.js';
-import { createSecretService, type SecretService } from './secrets.js';
-import { type ApplicationService, createApplicationService } from './service.js';
+import { createSecret, revokeClientSecret } from './secrets.js';
+import {
+  changeApplication,
+  createApplication,
+  deleteApplication,
+  getApplication,
+  listApplicationBounds,
+  listApplications,
+} from './service.js';
 import { noSecrets, tooManySecrets } from './errors.js';
 
 const base = '/api/v1/oauth-applications';
 const tags = ['OAuth applications'];
 
 /** For administrators, with a session. */
-function applicationRoutes(app: App, service: ApplicationService): void {
+function applicationRoutes(app: App, ctx: ApplicationContext): void {
   const onRequest = [app.authenticate, requireSession, requireAdminRole];
   app.get(
     base,
@@ -39,7 +46,7 @@ function applicationRoutes(app: App, service: ApplicationService): void {
         response: { 200: ListPageOf(Application), ...errorResponses(400, 401, 403) },
       },
     },
-    (request) => service.list(getMember(request), request.query),
+    (request) => listApplications(ctx, getMember(request), request.query),
   );
   app.post(
     base,
@@ -57,7 +64,7 @@ function applicationRoutes(app: App, service: ApplicationService): void {
       },
     },
     async (request, reply) => {
-      const created = await service.create(getCaller(request), request.body);
+      const created = await createApplication(ctx, getCaller(request), request.body);
       const message = 'Application created';
       return reply.code(201).send({ message, ...created });
     },
@@ -74,7 +81,7 @@ function applicationRoutes(app: App, service: ApplicationService): void {
         response: { 200: BoundChoices, ...errorResponses(401, 403) },
       },
     },
-    async (request) => ({ bounds: await service.listBounds(getMember(request)) }),
+    async (request) => ({ bounds: await listApplicationBounds(ctx, getMember(request)) }),
   );
   app.get(
     `${base}/:clientId`,
@@ -92,7 +99,9 @@ function applicationRoutes(app: App, service: ApplicationService): void {
         },
       },
     },
-    async (request) => ({ application: await service.get(getMember(request), request.params.clientId) }),
+    async (request) => ({
+      application: await getApplication(ctx, getMember(request), request.params.clientId),
+    }),
   );
   app.patch(
     `${base}/:clientId`,
@@ -114,7 +123,7 @@ function applicationRoutes(app: App, service: ApplicationService): void {
       },
     },
     async (request) => ({
-      application: await service.change(getCaller(request), request.params.clientId, request.body),
+      application: await changeApplication(ctx, getCaller(request), request.params.clientId, request.body),
     }),
   );
   app.delete(
@@ -132,14 +141,14 @@ function applicationRoutes(app: App, service: ApplicationService): void {
       },
     },
     async (request) => {
-      await service.remove(getCaller(request), request.params.clientId);
+      await deleteApplication(ctx, getCaller(request), request.params.clientId);
       return { message: 'Application removed' };
     },
   );
 }
 
 /** For administrators, with a session: the secrets of an application. */
-function applicationSecretRoutes(app: App, service: SecretService): void {
+function applicationSecretRoutes(app: App, ctx: ApplicationContext): void {
   const onRequest = [app.authenticate, requireSession, requireAdminRole];
   app.post(
     `${base}/:clientId/secrets`,
@@ -160,7 +169,7 @@ function applicationSecretRoutes(app: App, service: SecretService): void {
       },
     },
     async (request, reply) => {
-      const created = await service.create(getCaller(request), request.params.clientId);
+      const created = await createSecret(ctx, getCaller(request), request.params.clientId);
       const message = 'Secret created. Copy it now: it is not shown again.';
       return reply.code(201).send({ message, ...created });
     },
@@ -181,14 +190,14 @@ function applicationSecretRoutes(app: App, service: SecretService): void {
     },
     async (request) => {
       const { clientId, secretId } = request.params;
-      await service.revoke(getCaller(request), clientId, secretId);
+      await revokeClientSecret(ctx, getCaller(request), clientId, secretId);
       return { message: 'Secret revoked' };
     },
   );
 }
 
 /** Registers the OAuth applications that administrators manage. */
-export function registerApplications(app: App, deps: ApplicationDeps): void {
-  applicationRoutes(app, createApplicationService(deps));
-  applicationSecretRoutes(app, createSecretService(deps));
+export function registerApplications(app: App, ctx: ApplicationContext): void {
+  applicationRoutes(app, ctx);
+  applicationSecretRoutes(app, ctx);
 }

@@ -5,13 +5,13 @@ import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { unlessDryRun } from '../../base/confirmation.js';
 import { ConnectionPolicyAnswer, ConnectionPolicyBody, SavedConnectionPolicy } from './schemas.js';
-import { type ConnectionPolicies, createConnectionPolicies } from './service.js';
+import { changeConnectionPolicy, type ConnectionPolicyContext, getConnectionPolicy } from './service.js';
 
 const path = '/api/v1/organisation/connection-policy';
 const tags = ['Connected apps'];
 
 /** For administrators, with a session. [OAUTH-11] */
-function connectionPolicyRoutes(app: App, service: ConnectionPolicies, isRegistrationOpen: boolean): void {
+function connectionPolicyRoutes(app: App, ctx: ConnectionPolicyContext, isRegistrationOpen: boolean): void {
   const onRequest = [app.authenticate, requireSession, requireAdminRole];
   app.get(
     path,
@@ -26,7 +26,7 @@ function connectionPolicyRoutes(app: App, service: ConnectionPolicies, isRegistr
       },
     },
     async (request) => ({
-      policy: (await service.get(getMember(request))) as ConnectionPolicyBody,
+      policy: (await getConnectionPolicy(ctx, getMember(request))) as ConnectionPolicyBody,
       isRegistrationOpen,
     }),
   );
@@ -49,14 +49,14 @@ function connectionPolicyRoutes(app: App, service: ConnectionPolicies, isRegistr
         response: { 200: SavedConnectionPolicy, ...errorResponses(400, 401, 403) },
       },
     },
-    (request) => service.save(getCaller(request), request.body, request.query.dryRun),
+    (request) => changeConnectionPolicy(ctx, getCaller(request), request.body, request.query.dryRun),
   );
 }
 
 /** Registers the policy that says which applications members may connect. */
 export function registerConnectionPolicy(
   app: App,
-  deps: Parameters<typeof createConnectionPolicies>[0] & { readonly isRegistrationOpen: boolean },
+  deps: ConnectionPolicyContext & { readonly isRegistrationOpen: boolean },
 ): void {
-  connectionPolicyRoutes(app, createConnectionPolicies(deps), deps.isRegistrationOpen);
+  connectionPolicyRoutes(app, deps, deps.isRegistrationOpen);
 }

@@ -5,7 +5,7 @@ import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { always } from '../../base/confirmation.js';
 import { ConnectedApp, ConnectedAppPath, OwnedConnectedApp } from './schemas.js';
-import { type ConnectedAppService, createConnectedAppService } from './service.js';
+import { type ConnectedAppContext, listApps, listOwnApps, revokeAnyApp, revokeOwnApp } from './service.js';
 
 const base = '/api/v1/connected-apps';
 const tags = ['Connected apps'];
@@ -16,7 +16,7 @@ const Body = Type.Union([
 const revoked = { message: 'The connection has ended' };
 
 /** For members with a session, on the applications that act for them. */
-function ownConnectedAppRoutes(app: App, service: ConnectedAppService): void {
+function ownConnectedAppRoutes(app: App, ctx: ConnectedAppContext): void {
   const onRequest = [app.authenticate, requireSession];
   app.get(
     base,
@@ -30,7 +30,7 @@ function ownConnectedAppRoutes(app: App, service: ConnectedAppService): void {
         response: { 200: Type.Object({ data: Type.Array(ConnectedApp) }), ...errorResponses(401, 403) },
       },
     },
-    async (request) => ({ data: await service.listOwn(getMember(request)) }),
+    async (request) => ({ data: await listOwnApps(ctx, getMember(request)) }),
   );
   app.delete(
     `${base}/:id`,
@@ -48,14 +48,14 @@ function ownConnectedAppRoutes(app: App, service: ConnectedAppService): void {
       },
     },
     async (request) => {
-      await service.revokeOwn(getCaller(request), request.params.id, request.body?.reason ?? null);
+      await revokeOwnApp(ctx, getCaller(request), request.params.id, request.body?.reason ?? null);
       return revoked;
     },
   );
 }
 
 /** For administrators with a session, on the applications that act for any member. */
-function adminConnectedAppRoutes(app: App, service: ConnectedAppService): void {
+function adminConnectedAppRoutes(app: App, ctx: ConnectedAppContext): void {
   const onRequest = [app.authenticate, requireSession, requireAdminRole];
   app.get(
     `${base}/admin`,
@@ -70,7 +70,7 @@ function adminConnectedAppRoutes(app: App, service: ConnectedAppService): void {
         response: { 200: ListPageOf(OwnedConnectedApp), ...errorResponses(400, 401, 403) },
       },
     },
-    (request) => service.list(getMember(request), request.query),
+    (request) => listApps(ctx, getMember(request), request.query),
   );
   app.delete(
     `${base}/admin/:id`,
@@ -89,15 +89,14 @@ function adminConnectedAppRoutes(app: App, service: ConnectedAppService): void {
       },
     },
     async (request) => {
-      await service.revokeAny(getCaller(request), request.params.id, request.body?.reason ?? null);
+      await revokeAnyApp(ctx, getCaller(request), request.params.id, request.body?.reason ?? null);
       return revoked;
     },
   );
 }
 
 /** Registers the applications that act for members: the caller's own, and those of all members for administrators. */
-export function registerConnectedApps(app: App, deps: Parameters<typeof createConnectedAppService>[0]): void {
-  const connectedApps = createConnectedAppService(deps);
-  ownConnectedAppRoutes(app, connectedApps);
-  adminConnectedAppRoutes(app, connectedApps);
+export function registerConnectedApps(app: App, ctx: ConnectedAppContext): void {
+  ownConnectedAppRoutes(app, ctx);
+  adminConnectedAppRoutes(app, ctx);
 }
