@@ -4,14 +4,13 @@ import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { ServerPath } from '../servers/schemas.js';
 import { CallCounts, CallsQuery, ToolList, ToolListQuery, ToolUsage } from './schemas.js';
-import { createToolOverview } from './service.js';
+import { countCalls, getServerUsage, getToolUsage, listTools, type ToolOverviewContext } from './service.js';
 
 const base = '/api/v1/mcp-servers';
 const tags = ['Remote tools'];
 
 /** Registers what administrators with a session see of all tools, and what members see of the calls of their own agents. */
-export function registerToolOverview(app: App, deps: Parameters<typeof createToolOverview>[0]): void {
-  const overview = createToolOverview(deps);
+export function registerToolOverview(app: App, ctx: ToolOverviewContext): void {
   const forAdmins = [app.authenticate, requireAdminRole, requireSession];
   app.get(
     `${base}/tools/all`,
@@ -27,7 +26,7 @@ export function registerToolOverview(app: App, deps: Parameters<typeof createToo
         response: { 200: ToolList, ...errorResponses(400, 401, 403) },
       },
     },
-    (request) => overview.list(getMember(request), request.query),
+    (request) => listTools(ctx, getMember(request), request.query),
   );
   app.get(
     `${base}/tools/:tool/usage`,
@@ -43,7 +42,7 @@ export function registerToolOverview(app: App, deps: Parameters<typeof createToo
         response: { 200: ToolUsage, ...errorResponses(400, 401, 403, 404) },
       },
     },
-    (request) => overview.getToolUsage(getMember(request), request.params.tool),
+    (request) => getToolUsage(ctx, getMember(request), request.params.tool),
   );
   app.get(
     `${base}/:id/usage`,
@@ -59,7 +58,7 @@ export function registerToolOverview(app: App, deps: Parameters<typeof createToo
         response: { 200: ToolUsage, ...errorResponses(400, 401, 403, 404) },
       },
     },
-    (request) => overview.getServerUsage(getMember(request), request.params.id),
+    (request) => getServerUsage(ctx, getMember(request), request.params.id),
   );
   app.get(
     `${base}/tools/calls`,
@@ -74,6 +73,6 @@ export function registerToolOverview(app: App, deps: Parameters<typeof createToo
         response: { 200: CallCounts, ...errorResponses(400, 401, 403) },
       },
     },
-    (request) => overview.countCalls(getMember(request), request.query),
+    (request) => countCalls(ctx, getMember(request), request.query),
   );
 }

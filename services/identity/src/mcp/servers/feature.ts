@@ -22,15 +22,12 @@ import { createRefreshJob } from './refresh.job.js';
 import { createListers } from './own/listers.js';
 import { accountCredentialRoutes, ownCredentialRoutes, signInCallbackRoutes } from './own/routes.js';
 import { createClientIdentity, createSignIns } from './own/sign-in.js';
-import { createOwnCredentialService } from './own/service.js';
 import { ANSWER_MS, createAuthorizationFetch, MAX_DOCUMENT_BYTES } from './upstream/oauth/fetch.js';
 import { createRenewals } from './upstream/oauth/renewals.js';
 import { createRevocations } from './upstream/oauth/revocations.job.js';
-import { createOwnCredentials } from './upstream/own-credentials.js';
 import { MAX_ANSWER_BYTES } from './schemas.js';
 import { serverCheckRoutes, serverRoutes } from './routes.js';
-import { createServerService } from './service.js';
-import { createToolDecisions } from './tool-decisions.js';
+import type { ServerContext } from './service.js';
 import { mountedToolRoutes } from './tool.routes.js';
 import { createUpstreamCalls, getCallShares } from './upstream/calls.js';
 import { createCircuits } from './upstream/circuit.js';
@@ -118,15 +115,15 @@ export function registerMcpServers(app: App, deps: McpServerDeps): FindCatalogue
   const { perServer } = getCallShares(settings.maxCalls);
   const maxWaiting = { total: settings.maxCalls, perKey: Math.max(1, Math.floor(perServer / 2)) };
   const renewals = createRenewals({ pool, box, clock, fetchFn, circuits, revocations, maxWaiting, log });
-  const own = createOwnCredentials({ pool, prisma, clock, renewals, outbox, consoleUrl });
+  const own = { pool, prisma, clock, renewals, outbox, consoleUrl };
   const listers = createListers({ prisma, own });
   const refresher = createRefresher({ prisma, listings, listers, clock, refreshMs, log });
   const job = createRefreshJob({ pool, refresher, clock, refreshMs, log });
   deps.startJob('MCP servers', job);
-  serverRoutes(app, createServerService({ prisma, box, egress, clock }));
+  const ctx: ServerContext = { prisma, box, egress, outbox, clock };
+  serverRoutes(app, ctx);
   const checks = createServerChecks({ prisma, listings, listers, refresher, clock });
   serverCheckRoutes(app, checks);
-  const ownCredentials = createOwnCredentialService({ prisma, box, outbox, clock });
   const identity = createClientIdentity(consoleUrl);
   const signIns = createSignIns({
     prisma,
@@ -134,14 +131,14 @@ export function registerMcpServers(app: App, deps: McpServerDeps): FindCatalogue
     clock,
     fetchFn,
     identity,
-    credentials: ownCredentials,
+    credentials: ctx,
     revocations,
     log,
   });
-  ownCredentialRoutes(app, ownCredentials, { signIns, checks, revocations });
-  accountCredentialRoutes(app, ownCredentials, revocations);
+  ownCredentialRoutes(app, ctx, { signIns, checks, revocations });
+  accountCredentialRoutes(app, ctx, revocations);
   signInCallbackRoutes(app, { ...signIns, identity });
-  mountedToolRoutes(app, createToolDecisions({ prisma, clock }));
+  mountedToolRoutes(app, ctx);
   const callUpstream = createUpstreamCalls({
     connections,
     findClaims: createFindClaims(pool),

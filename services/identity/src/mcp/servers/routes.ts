@@ -13,7 +13,14 @@ import {
   ServerResponse,
   TestedServer,
 } from './schemas.js';
-import type { ServerService } from './service.js';
+import {
+  changeServer,
+  createServer,
+  getServer,
+  listServers,
+  removeServer,
+  type ServerContext,
+} from './service.js';
 import { UpstreamFault } from '../../base/egress/faults.js';
 import { always } from '../../base/confirmation.js';
 import { nameTaken, refreshFailed, tooManyListings, tooManyServers } from './errors.js';
@@ -22,7 +29,7 @@ const base = '/api/v1/mcp-servers';
 const tags = ['MCP servers'];
 
 /** Registers the routes of the MCP servers whose tools `/mcp` offers, for administrators with a session. */
-export function serverRoutes(app: App, service: ServerService): void {
+export function serverRoutes(app: App, ctx: ServerContext): void {
   const onRequest = [app.authenticate, requireAdminRole, requireSession];
   app.get(
     base,
@@ -37,7 +44,7 @@ export function serverRoutes(app: App, service: ServerService): void {
         response: { 200: ServerPage, ...errorResponses(400, 401, 403) },
       },
     },
-    (request) => service.list(getMember(request), request.query),
+    (request) => listServers(ctx, getMember(request), request.query),
   );
   app.post(
     base,
@@ -58,7 +65,7 @@ export function serverRoutes(app: App, service: ServerService): void {
       },
     },
     async (request, reply) =>
-      reply.code(201).send({ server: await service.create(getCaller(request), request.body) }),
+      reply.code(201).send({ server: await createServer(ctx, getCaller(request), request.body) }),
   );
   app.get(
     `${base}/:id`,
@@ -73,7 +80,7 @@ export function serverRoutes(app: App, service: ServerService): void {
         response: { 200: ServerResponse, ...errorResponses(400, 401, 403, 404) },
       },
     },
-    async (request) => ({ server: await service.get(getMember(request), request.params.id) }),
+    async (request) => ({ server: await getServer(ctx, getMember(request), request.params.id) }),
   );
   app.patch(
     `${base}/:id`,
@@ -92,7 +99,7 @@ export function serverRoutes(app: App, service: ServerService): void {
       },
     },
     async (request) => ({
-      server: await service.change(getCaller(request), request.params.id, request.body),
+      server: await changeServer(ctx, getCaller(request), request.params.id, request.body),
     }),
   );
   app.delete(
@@ -111,7 +118,7 @@ export function serverRoutes(app: App, service: ServerService): void {
       },
     },
     async (request) => {
-      await service.remove(getCaller(request), request.params.id);
+      await removeServer(ctx, getCaller(request), request.params.id);
       return { message: 'MCP server removed' };
     },
   );

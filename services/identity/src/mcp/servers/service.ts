@@ -5,6 +5,7 @@ import type { Prisma, Transaction } from '../../prisma.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
 import { findChanges } from '../../audit/changes.js';
 import { isOtherOrigin, parseTargetUrl } from '../../base/egress/target-url.js';
+import type { Outbox } from '../../mails/outbox/outbox.js';
 import { changeAsAdministrator } from '../../members/organisation/administration.js';
 import { endServerCredentials } from '../../members/server-credentials/server-credentials.sql.js';
 import { findAllowedGroups, type GroupsById, toAuditedGroups, toStoredAccess } from './access.js';
@@ -222,121 +223,130 @@ const toEntry = (
   changes: findChanges(before && toAudited(before, groups), after && toAudited(after, groups), audited),
 });
 
-export function createServerService(deps: {
+/** The context of the servers, of what is decided on their tools, and of the credentials of accounts there. */
+export interface ServerContext {
   readonly prisma: Prisma;
   readonly box: SecretBox;
-  readonly egress: Pick<Egress, 'assertUrl'>;
+  readonly egress: Egress;
+  readonly outbox: Outbox;
   readonly clock: Clock;
-}) {
-  const { prisma, box, egress, clock } = deps;
-
-  async function assertNameIsFree(tx: Transaction, orgId: string, name: string): Promise<void> {
-    if (await hasServerNamed(tx, orgId, name)) throw nameTaken();
-  }
-
-  return {
-    /** Lists the organisation's servers, newest first. */
-    async list({ orgId }: UserPrincipal, { limit, cursor }: ServerQuery): Promise<ServerPage> {
-      // Fetch one more than requested to learn whether there is another page.
-      const rows = await findServers(prisma, orgId, cursor, limit + 1);
-      const page = rows.slice(0, limit);
-      // oxfmt-ignore
-      const counts = await countTools(prisma, page.map(({ id }) => id));
-      const groups = await findAllowedGroups(prisma, orgId, page);
-      const data = page.map((row) => toServer(row, counts.get(row.id), groups));
-      return { data, nextCursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null };
-    },
-
-    /** @throws AppError 404. */
-    async get({ orgId }: UserPrincipal, id: string): Promise<Server> {
-      const row = await findServer(prisma, orgId, id);
-      if (!row) throw serverNotFound();
-      return describeServer(prisma, row);
-    },
-
-    /** @throws AppError 400; 404 for a group; 409 NAME_TAKEN or TOO_MANY_SERVERS. */
-    async create(
-      caller: Caller,
-      {
-        name,
-        url,
-        credential,
-        connectors = [],
-        rules = [],
-        maxAnswerBytes = DEFAULT_ANSWER_BYTES,
-        isEnabled = true,
-        allowedGroups = null,
-      }: CreateServerBody,
-    ): Promise<Server> {
-      const { orgId } = caller;
-      const createdAt = new Date(clock());
-      const id = uuidv7();
-      const server = {
-        id,
-        orgId,
-        name,
-        url: parseServerUrl(url, egress),
-        ...toCredentialFields(id, credential, box),
-        connectors: [...new Set(connectors)],
-        rules,
-        maxAnswerBytes,
-        isEnabled,
-        createdAt,
-        nextRefreshAt: createdAt,
-      };
-      return changeAsAdministrator(deps, caller, async ({ tx, record }) => {
-        await assertNameIsFree(tx, orgId, name);
-        if ((await countServers(tx, orgId)) >= MAX_SERVERS) throw tooManyServers(MAX_SERVERS);
-        const access = await toStoredAccess(tx, orgId, allowedGroups);
-        const after = await insertServer(tx, { ...server, ...access });
-        await bumpCatalogue(tx, orgId);
-        const groups = await findAllowedGroups(tx, orgId, [after]);
-        await record({ action: 'mcp_server.created', ...toEntry(undefined, after, groups) });
-        return toServer(after, undefined, groups);
-      });
-    },
-
-    /** @throws AppError 400, 404; 409 NAME_TAKEN. */
-    async change(caller: Caller, id: string, body: ChangeServerBody): Promise<Server> {
-      const { orgId } = caller;
-      return changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {
-        const before = await findServer(tx, orgId, id);
-        if (!before) throw serverNotFound();
-        if (body.name !== undefined && body.name !== before.name)
-          await assertNameIsFree(tx, orgId, body.name);
-        const fields = {
-          ...toChangedFields(before, body, { box, egress }),
-          ...(body.allowedGroups !== undefined && (await toStoredAccess(tx, orgId, body.allowedGroups))),
-        };
-        const after = await updateServer(tx, id, { ...fields, nextRefreshAt: at });
-        // A tool that was approved on one server is called on another only once that server offers the same.
-        if (isOtherOrigin(before.url, after.url)) await withdrawTools(tx, id);
-        const ending = { serverId: id, credential: before.credential };
-        const why = { actor: toActor(caller), at, reason: 'server_changed' } as const;
-        const removed = keepsOwnCredentials(before, after) ? 0 : await endServerCredentials(tx, ending, why);
-        await bumpCatalogue(tx, orgId);
-        const groups = await findAllowedGroups(tx, orgId, [before, after]);
-        await record({ action: 'mcp_server.changed', ...toEntry(before, after, groups, removed) });
-        return describeServer(tx, after);
-      });
-    },
-
-    /** Removes the server with its tools and what was decided on them. @throws AppError 404. */
-    async remove(caller: Caller, id: string): Promise<void> {
-      const { orgId } = caller;
-      await changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {
-        const before = await findServer(tx, orgId, id);
-        if (!before) throw serverNotFound();
-        const groups = await findAllowedGroups(tx, orgId, [before]);
-        await lockServer(tx, id);
-        const why = { actor: toActor(caller), at, reason: 'server_removed' } as const;
-        const removed = await endServerCredentials(tx, { serverId: id }, why);
-        await deleteServer(tx, id);
-        await bumpCatalogue(tx, orgId);
-        await record({ action: 'mcp_server.removed', ...toEntry(before, undefined, groups, removed) });
-      });
-    },
-  };
 }
 
-export type ServerService = ReturnType<typeof createServerService>;
+async function assertNameIsFree(tx: Transaction, orgId: string, name: string): Promise<void> {
+  if (await hasServerNamed(tx, orgId, name)) throw nameTaken();
+}
+
+/** Lists the organisation's servers, newest first. */
+export async function listServers(
+  { prisma }: ServerContext,
+  { orgId }: UserPrincipal,
+  { limit, cursor }: ServerQuery,
+): Promise<ServerPage> {
+  // Fetch one more than requested to learn whether there is another page.
+  const rows = await findServers(prisma, orgId, cursor, limit + 1);
+  const page = rows.slice(0, limit);
+  // oxfmt-ignore
+  const counts = await countTools(prisma, page.map(({ id }) => id));
+  const groups = await findAllowedGroups(prisma, orgId, page);
+  const data = page.map((row) => toServer(row, counts.get(row.id), groups));
+  return { data, nextCursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null };
+}
+
+/** @throws AppError 404. */
+export async function getServer(
+  { prisma }: ServerContext,
+  { orgId }: UserPrincipal,
+  id: string,
+): Promise<Server> {
+  const row = await findServer(prisma, orgId, id);
+  if (!row) throw serverNotFound();
+  return describeServer(prisma, row);
+}
+
+/** @throws AppError 400; 404 for a group; 409 NAME_TAKEN or TOO_MANY_SERVERS. */
+export async function createServer(
+  ctx: ServerContext,
+  caller: Caller,
+  {
+    name,
+    url,
+    credential,
+    connectors = [],
+    rules = [],
+    maxAnswerBytes = DEFAULT_ANSWER_BYTES,
+    isEnabled = true,
+    allowedGroups = null,
+  }: CreateServerBody,
+): Promise<Server> {
+  const { orgId } = caller;
+  const createdAt = new Date(ctx.clock());
+  const id = uuidv7();
+  const server = {
+    id,
+    orgId,
+    name,
+    url: parseServerUrl(url, ctx.egress),
+    ...toCredentialFields(id, credential, ctx.box),
+    connectors: [...new Set(connectors)],
+    rules,
+    maxAnswerBytes,
+    isEnabled,
+    createdAt,
+    nextRefreshAt: createdAt,
+  };
+  return changeAsAdministrator(ctx, caller, async ({ tx, record }) => {
+    await assertNameIsFree(tx, orgId, name);
+    if ((await countServers(tx, orgId)) >= MAX_SERVERS) throw tooManyServers(MAX_SERVERS);
+    const access = await toStoredAccess(tx, orgId, allowedGroups);
+    const after = await insertServer(tx, { ...server, ...access });
+    await bumpCatalogue(tx, orgId);
+    const groups = await findAllowedGroups(tx, orgId, [after]);
+    await record({ action: 'mcp_server.created', ...toEntry(undefined, after, groups) });
+    return toServer(after, undefined, groups);
+  });
+}
+
+/** @throws AppError 400, 404; 409 NAME_TAKEN. */
+export async function changeServer(
+  ctx: ServerContext,
+  caller: Caller,
+  id: string,
+  body: ChangeServerBody,
+): Promise<Server> {
+  const { orgId } = caller;
+  return changeAsAdministrator(ctx, caller, async ({ tx, at, record }) => {
+    const before = await findServer(tx, orgId, id);
+    if (!before) throw serverNotFound();
+    if (body.name !== undefined && body.name !== before.name) await assertNameIsFree(tx, orgId, body.name);
+    const fields = {
+      ...toChangedFields(before, body, { box: ctx.box, egress: ctx.egress }),
+      ...(body.allowedGroups !== undefined && (await toStoredAccess(tx, orgId, body.allowedGroups))),
+    };
+    const after = await updateServer(tx, id, { ...fields, nextRefreshAt: at });
+    // A tool that was approved on one server is called on another only once that server offers the same.
+    if (isOtherOrigin(before.url, after.url)) await withdrawTools(tx, id);
+    const ending = { serverId: id, credential: before.credential };
+    const why = { actor: toActor(caller), at, reason: 'server_changed' } as const;
+    const removed = keepsOwnCredentials(before, after) ? 0 : await endServerCredentials(tx, ending, why);
+    await bumpCatalogue(tx, orgId);
+    const groups = await findAllowedGroups(tx, orgId, [before, after]);
+    await record({ action: 'mcp_server.changed', ...toEntry(before, after, groups, removed) });
+    return describeServer(tx, after);
+  });
+}
+
+/** Removes the server with its tools and what was decided on them. @throws AppError 404. */
+export async function removeServer(ctx: ServerContext, caller: Caller, id: string): Promise<void> {
+  const { orgId } = caller;
+  await changeAsAdministrator(ctx, caller, async ({ tx, at, record }) => {
+    const before = await findServer(tx, orgId, id);
+    if (!before) throw serverNotFound();
+    const groups = await findAllowedGroups(tx, orgId, [before]);
+    await lockServer(tx, id);
+    const why = { actor: toActor(caller), at, reason: 'server_removed' } as const;
+    const removed = await endServerCredentials(tx, { serverId: id }, why);
+    await deleteServer(tx, id);
+    await bumpCatalogue(tx, orgId);
+    await record({ action: 'mcp_server.removed', ...toEntry(before, undefined, groups, removed) });
+  });
+}

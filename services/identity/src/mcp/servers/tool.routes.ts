@@ -4,7 +4,8 @@ import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { DecideBody, Decided, ToolDetail, ToolPage, ToolPath, ToolQuery } from './tool.schemas.js';
 import { ServerPath } from './schemas.js';
-import type { ToolDecisions } from './tool-decisions.js';
+import type { ServerContext } from './service.js';
+import { decideOnTools, getServerTool, listServerTools } from './tool-decisions.js';
 import { always } from '../../base/confirmation.js';
 import { definitionChanged } from './errors.js';
 
@@ -15,7 +16,7 @@ const tags = ['MCP servers'];
  * Registers the routes that decide which tools of a server are offered, to whom, and by which definition, for
  * administrators with a session.
  */
-export function mountedToolRoutes(app: App, decisions: ToolDecisions): void {
+export function mountedToolRoutes(app: App, ctx: ServerContext): void {
   const onRequest = [app.authenticate, requireAdminRole, requireSession];
   app.get(
     base,
@@ -32,7 +33,7 @@ export function mountedToolRoutes(app: App, decisions: ToolDecisions): void {
         response: { 200: ToolPage, ...errorResponses(400, 401, 403, 404) },
       },
     },
-    (request) => decisions.list(getMember(request), request.params.id, request.query),
+    (request) => listServerTools(ctx, getMember(request), request.params.id, request.query),
   );
   app.get(
     `${base}/:tool`,
@@ -48,7 +49,7 @@ export function mountedToolRoutes(app: App, decisions: ToolDecisions): void {
       },
     },
     async (request, reply) => {
-      const tool = await decisions.get(getMember(request), request.params.id, request.params.tool);
+      const tool = await getServerTool(ctx, getMember(request), request.params.id, request.params.tool);
       // The numbers of definitions go out as the server sent them.
       return reply.type('application/json; charset=utf-8').serializer(stringifyJson).send(tool);
     },
@@ -70,7 +71,7 @@ export function mountedToolRoutes(app: App, decisions: ToolDecisions): void {
       },
     },
     async (request) => ({
-      tools: [...(await decisions.decide(getCaller(request), request.params.id, request.body))],
+      tools: [...(await decideOnTools(ctx, getCaller(request), request.params.id, request.body))],
     }),
   );
 }

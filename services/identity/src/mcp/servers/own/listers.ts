@@ -3,7 +3,7 @@ import type { Prisma } from '../../../prisma.js';
 import type { UpstreamServer } from '../upstream/connections.js';
 import { isPerAccount, type Subject } from '../upstream/credentials.js';
 import { findListerOf } from './queries.js';
-import type { OwnCredentials } from '../upstream/own-credentials.js';
+import { findOwnCredential, type OwnCallContext } from '../upstream/own-credentials.js';
 
 interface Lister {
   /** Undefined for the platform itself. */
@@ -13,10 +13,10 @@ interface Lister {
 }
 
 /** Finds with whose credential the tools of a server are listed. */
-export function createListers({ prisma, own }: { readonly prisma: Prisma; readonly own: OwnCredentials }) {
+export function createListers({ prisma, own }: { readonly prisma: Prisma; readonly own: OwnCallContext }) {
   /** Returns an account as servers that it is connected to know it; undefined at any other. @throws UpstreamFault. */
   async function toSubject(server: UpstreamServer, userId: string): Promise<Subject | undefined> {
-    const credential = isPerAccount(server) ? await own.find(server, userId) : undefined;
+    const credential = isPerAccount(server) ? await findOwnCredential(own, server, userId) : undefined;
     // It lists tools for everybody: the server learns nothing but the credential.
     return credential && { userId, scopes: [], claims: {}, own: credential };
   }

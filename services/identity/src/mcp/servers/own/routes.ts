@@ -6,6 +6,7 @@ import { getCaller, toCaller } from '../../../base/caller/actor.js';
 import { inAnySession } from '../../../base/confirmation.js';
 import type { ServerChecks } from '../checks.js';
 import { ServerPath, TestedServer } from '../schemas.js';
+import type { ServerContext } from '../service.js';
 import type { ClientIdentity } from '../upstream/oauth/protocol.js';
 import type { Revocations } from '../upstream/oauth/revocations.job.js';
 import {
@@ -20,7 +21,17 @@ import {
   SignInResponse,
   StoreBody,
 } from './schemas.js';
-import type { OwnCredentialService } from './service.js';
+import {
+  askToConnect,
+  getOwnServer,
+  giveCredential,
+  listCredentials,
+  listOwnServers,
+  removeCredential,
+  removeOwnCredential,
+  removeOwnCredentials,
+  storeOwnCredential,
+} from './service.js';
 import { CLIENT_DOCUMENT_PATH, type SignInOutcome, type SignIns, UPSTREAM_CALLBACK_PATH } from './sign-in.js';
 import { mailNotSetUp, serverMoved, signInFailed, signInNeeded } from './errors.js';
 
@@ -30,7 +41,7 @@ const tags = ['MCP servers'];
 /** For members with a session, on the servers that they use as themselves. */
 export function ownCredentialRoutes(
   app: App,
-  service: OwnCredentialService,
+  ctx: ServerContext,
   {
     signIns,
     checks,
@@ -55,7 +66,7 @@ export function ownCredentialRoutes(
         response: { 200: OwnServers, ...errorResponses(401, 403) },
       },
     },
-    async (request) => ({ data: await service.listOwn(getMember(request)) }),
+    async (request) => ({ data: await listOwnServers(ctx, getMember(request)) }),
   );
   app.get(
     `${base}/:id/my-credential`,
@@ -70,7 +81,7 @@ export function ownCredentialRoutes(
         response: { 200: OwnServerResponse, ...errorResponses(400, 401, 403, 404) },
       },
     },
-    async (request) => ({ server: await service.getOwn(getMember(request), request.params.id) }),
+    async (request) => ({ server: await getOwnServer(ctx, getMember(request), request.params.id) }),
   );
   app.put(
     `${base}/:id/my-credential`,
@@ -93,7 +104,7 @@ export function ownCredentialRoutes(
       },
     },
     async (request) => ({
-      server: await service.storeOwn(getCaller(request), request.params.id, request.body),
+      server: await storeOwnCredential(ctx, getCaller(request), request.params.id, request.body),
     }),
   );
   app.delete(
@@ -112,7 +123,7 @@ export function ownCredentialRoutes(
       },
     },
     async (request) => {
-      await service.removeOwn(getCaller(request), request.params.id);
+      await removeOwnCredential(ctx, getCaller(request), request.params.id);
       revocations.wake();
       return { message: 'Disconnected' };
     },
@@ -134,7 +145,7 @@ export function ownCredentialRoutes(
       },
     },
     async (request) => {
-      const removed = await service.removeAllOwn(getCaller(request));
+      const removed = await removeOwnCredentials(ctx, getCaller(request));
       revocations.wake();
       return { message: 'Disconnected', removed };
     },
@@ -189,7 +200,7 @@ export function ownCredentialRoutes(
 /** For administrators with a session, on who is connected to a server. */
 export function accountCredentialRoutes(
   app: App,
-  service: OwnCredentialService,
+  ctx: ServerContext,
   revocations: Pick<Revocations, 'wake'>,
 ): void {
   const onRequest = [app.authenticate, requireAdminRole, requireSession];
@@ -207,7 +218,7 @@ export function accountCredentialRoutes(
         response: { 200: CredentialPage, ...errorResponses(400, 401, 403, 404) },
       },
     },
-    (request) => service.list(getMember(request), request.params.id, request.query),
+    (request) => listCredentials(ctx, getMember(request), request.params.id, request.query),
   );
   app.post(
     `${base}/:id/credentials/requests`,
@@ -224,7 +235,7 @@ export function accountCredentialRoutes(
         response: { 200: AskedMembers, ...errorResponses(400, 401, 403, 404, 503, mailNotSetUp()) },
       },
     },
-    (request) => service.ask(getCaller(request), request.params.id),
+    (request) => askToConnect(ctx, getCaller(request), request.params.id),
   );
   app.put(
     `${base}/:id/credentials/:accountId`,
@@ -244,7 +255,7 @@ export function accountCredentialRoutes(
     },
     async (request) => {
       const { id, accountId } = request.params;
-      await service.give(getCaller(request), id, accountId, request.body);
+      await giveCredential(ctx, getCaller(request), id, accountId, request.body);
       return { message: 'Credential stored' };
     },
   );
@@ -265,7 +276,7 @@ export function accountCredentialRoutes(
     },
     async (request) => {
       const { id, accountId } = request.params;
-      await service.remove(getCaller(request), id, accountId);
+      await removeCredential(ctx, getCaller(request), id, accountId);
       revocations.wake();
       return { message: 'Credential removed' };
     },

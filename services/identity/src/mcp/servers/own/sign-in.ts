@@ -20,7 +20,8 @@ import {
   insertSignIn,
   storeClient,
 } from './queries.js';
-import type { OwnCredentialService } from './service.js';
+import type { ServerContext } from '../service.js';
+import { storeSignedInCredential } from './service.js';
 
 /*
  * A member signs in at a server:
@@ -68,7 +69,7 @@ export function createSignIns(deps: {
   readonly clock: Clock;
   readonly fetchFn: FetchLike;
   readonly identity: ClientIdentity;
-  readonly credentials: Pick<OwnCredentialService, 'storeSignedIn'>;
+  readonly credentials: ServerContext;
   readonly revocations: Pick<Revocations, 'add'>;
   readonly log: Pick<Logger, 'info'>;
 }) {
@@ -157,7 +158,7 @@ export function createSignIns(deps: {
       const { complete, isClientUnknown } = await loadProtocol();
       try {
         const grant = await complete({ identity, fetchFn }, flow, { code, iss, now });
-        const isStored = await credentials.storeSignedIn(caller, server, JSON.stringify(grant));
+        const isStored = await storeSignedInCredential(credentials, caller, server, JSON.stringify(grant));
         if (!isStored) await revocations.add({ serverId, accountId }, grant);
         return { outcome: isStored ? 'connected' : 'failed', serverId };
       } catch (error) {

@@ -21,7 +21,13 @@ import type { Allowance } from './allowance.js';
 import { createCircuits } from './circuit.js';
 import type { Connections, UpstreamServer } from './connections.js';
 import { isPerAccount } from './credentials.js';
-import type { OwnCredentials } from './own-credentials.js';
+import {
+  canRenewCredential,
+  handleRefusal,
+  type OwnCallContext,
+  recordAcceptance,
+  requireOwnCredential,
+} from './own-credentials.js';
 import type { UsableCredential } from './own-credentials.sql.js';
 import type { FindClaims } from '../person-claims.js';
 import { UpstreamFault } from '../../../base/egress/faults.js';
@@ -125,7 +131,7 @@ function getTrace({ traceparent, tracestate }: ToolContext): Record<string, stri
 export function createUpstreamCalls(deps: {
   readonly connections: Connections;
   readonly findClaims: FindClaims;
-  readonly own: OwnCredentials;
+  readonly own: OwnCallContext;
   readonly clock: Clock;
   /** The longest duration of a call. */
   readonly timeoutMs: number;
@@ -179,21 +185,25 @@ export function createUpstreamCalls(deps: {
     if (!isPerAccount(server)) return connections.use(use, run);
     const callWith = async (credential: UsableCredential) => {
       const result = await connections.use({ ...use, subject: { ...subject, own: credential } }, run);
-      await own.accepted(credential);
+      await recordAcceptance(own, credential);
       return result;
     };
     const refuse = async (credential: UsableCredential, error: unknown): Promise<never> => {
       const isFault = error instanceof UpstreamFault && !signal.aborted;
-      throw (isFault && (await own.refused(server, principal, credential, error))) || error;
+      throw (isFault && (await handleRefusal(own, server, principal, credential, error))) || error;
     };
-    const credential = await own.require(server, principal);
+    const credential = await requireOwnCredential(own, server, principal);
     try {
       return await callWith(credential);
     } catch (error) {
-      if (signal.aborted || !(error instanceof UpstreamFault) || !own.canRenew(server, credential, error))
+      if (
+        signal.aborted ||
+        !(error instanceof UpstreamFault) ||
+        !canRenewCredential(server, credential, error)
+      )
         return refuse(credential, error);
     }
-    const renewed = await own.require(server, principal, credential);
+    const renewed = await requireOwnCredential(own, server, principal, credential);
     return callWith(renewed).catch((error: unknown) => refuse(renewed, error));
   }
 
