@@ -17,7 +17,7 @@ import { withResources } from './command-resources.js';
 import { makeAdministrator } from './commands/administrators.js';
 import { recordCommand } from './commands/record-command.js';
 import { removeMember } from './commands/members.js';
-import { createOrganisationService } from './commands/organisations.js';
+import { createOrganisation } from './commands/organisations.js';
 import { deleteMailsTo } from './mails/outbox/queries.js';
 import { resetByCommand } from './sign-in/second-factor/reset.js';
 import { createPasswords } from './base/passwords.js';
@@ -74,12 +74,12 @@ async function runCreateOrganisation(args: string[]): Promise<void> {
   if (!isEmailAddress(adminEmail)) throw new UsageError('--admin-email must be an e-mail address');
   const adminPassword = loadAdminPassword(process.env);
   await withResources(process.env, async ({ prisma }) => {
-    const organisations = createOrganisationService({
+    const organisations = {
       prisma,
       passwords: createPasswords(),
       clock: systemClock,
-    });
-    const { orgId, adminId } = await organisations.create({ name, adminEmail, adminPassword });
+    };
+    const { orgId, adminId } = await createOrganisation(organisations, { name, adminEmail, adminPassword });
     process.stdout.write(`organisation ${orgId}, administrator ${adminId}\n`);
   });
 }

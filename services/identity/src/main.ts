@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { defineService, systemClock } from '@platform/service-kit';
 import { buildIdentity } from './app.js';
 import { type IdentityConfig, loadIdentityConfig } from './config.js';
-import { createOrganisationService } from './commands/organisations.js';
+import { bootstrapOrganisation, hasNoOrganisation } from './commands/organisations.js';
 import { createPasswords } from './base/passwords.js';
 import { openResources, type Resources } from './resources.js';
 
@@ -13,12 +13,12 @@ const consoleFolder = fileURLToPath(new URL('../node_modules/@platform/console/d
  * variables have no effect.
  */
 async function bootstrap(config: IdentityConfig, { prisma, log }: Resources): Promise<void> {
-  const organisations = createOrganisationService({
+  const organisations = {
     prisma,
     passwords: createPasswords(),
     clock: systemClock,
-  });
-  if (!(await organisations.isEmpty())) return;
+  };
+  if (!(await hasNoOrganisation(organisations))) return;
   const { BOOTSTRAP_ADMIN_EMAIL: adminEmail, BOOTSTRAP_ADMIN_PASSWORD: adminPassword } = config;
   if (adminEmail === undefined || adminPassword === undefined) {
     log.warn(
@@ -26,7 +26,9 @@ async function bootstrap(config: IdentityConfig, { prisma, log }: Resources): Pr
     );
     return;
   }
-  if (await organisations.bootstrap({ name: config.BOOTSTRAP_ORG_NAME, adminEmail, adminPassword }))
+  if (
+    await bootstrapOrganisation(organisations, { name: config.BOOTSTRAP_ORG_NAME, adminEmail, adminPassword })
+  )
     log.info('created the first organisation');
 }
 

@@ -9,7 +9,7 @@ import { buildIdentity } from '../src/app.js';
 import { loadIdentityConfig } from '../src/config.js';
 import type { ResolveTxt } from '../src/sign-in/identity-provider/dns.js';
 import { createExpiryJob } from '../src/jobs/expiry.job.js';
-import { createOrganisationService } from '../src/commands/organisations.js';
+import { createOrganisation } from '../src/commands/organisations.js';
 import { createPasswords } from '../src/base/passwords.js';
 import type { Prisma } from '../src/prisma.js';
 import { openResources } from '../src/resources.js';
@@ -202,13 +202,13 @@ export async function startIdentity(
   // A database that the test breaks has the time-outs of production; on a busy machine, another only seems broken.
   const patience = options.adminUrl === undefined ? PATIENT : IMPATIENT;
   const running = await start(database.url, { ...patience, ...options.environment }, options);
-  const organisations = createOrganisationService({
+  const organisations = {
     prisma: running.resources.prisma,
     passwords,
     clock: running.clock,
-  });
+  };
   const create = (adminEmail: string) =>
-    organisations.create({ name: 'Example', adminEmail, adminPassword: admin.password });
+    createOrganisation(organisations, { name: 'Example', adminEmail, adminPassword: admin.password });
   const { orgId } = await create(admin.email);
   const db = new pg.Pool({ connectionString: database.url, max: 4 });
   db.on('error', () => undefined);
