@@ -21,9 +21,11 @@ import { ownPasswordRoutes } from './sign-in/password/routes.js';
 import { registerProviderSignIn } from './sign-in/provider/feature.js';
 import { CALLBACK_PATH } from './sign-in/provider/pages.js';
 import { registerSecondFactor } from './sign-in/second-factor/feature.js';
+import { passFirstFactor } from './sign-in/second-factor/sign-in.js';
 import { createMailServiceToken } from './credentials/service-credentials/service.js';
 import { registerSessionConfirmation } from './sign-in/confirmation/feature.js';
 import { registerSessions, startSignInAttempts } from './sign-in/sessions/feature.js';
+import type { PassFirstFactor } from './sign-in/sessions/sign-in-outcome.js';
 import { createPasswords, type Passwords } from './base/passwords.js';
 import { SIGN_IN_PATH } from './sign-in/pages/paths.js';
 import { signInPageRoutes } from './sign-in/pages/routes.js';
@@ -73,22 +75,25 @@ export function registerAccounts(app: App, deps: AccountDeps): Outbox {
   app.decorateReply('organisation', undefined);
   const common = { ...deps, ...startSignInAttempts(deps), passwords, secrets, outbox, findOrganisationName };
   const secondFactor = registerSecondFactor(app, common);
-  const { passFirstFactor } = secondFactor.signInSteps;
-  const sessions = registerSessions(app, { ...common, passFirstFactor });
-  const flows = registerAccountFlows(app, { ...common, passFirstFactor });
+  const signIn = {
+    ...common,
+    passFirstFactor: (...attempt: Parameters<PassFirstFactor>) => passFirstFactor(secondFactor, ...attempt),
+  };
+  registerSessions(app, signIn);
+  const flows = registerAccountFlows(app, signIn);
   signInPageRoutes(app, {
-    ...secondFactor,
-    sessions,
+    secondFactor,
+    sessions: signIn,
     flows,
     findOrganisationOf: (email) => findHolder(deps.prisma, getDomain(email.trim().toLowerCase())),
   });
   const provider = {
-    ...common,
+    ...signIn,
     toRedirectUri: (orgId: string) => `${config.PUBLIC_URL}${CALLBACK_PATH}/${orgId}`,
     allowedTargets: config.IDENTITY_PROVIDER_ALLOWED_TARGETS,
   };
   const clients = registerIdentityProvider(app, provider);
-  registerProviderSignIn(app, { ...provider, clients, passFirstFactor, sessions });
+  registerProviderSignIn(app, { ...provider, clients, sessions: signIn });
   registerSignInSettings(app, deps);
   registerOpenSessions(app, deps);
   registerSessionConfirmation(app, common);

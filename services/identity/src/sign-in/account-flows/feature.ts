@@ -2,10 +2,10 @@ import type { App } from '@platform/service-kit';
 import type pg from 'pg';
 import { createAttemptLimits } from '../../base/rate-limits/attempt-limits.js';
 import { accountLinkRoutes, accountRequestRoutes } from './routes.js';
-import { type AccountFlowDeps, type AccountFlows, createAccountFlows } from './service.js';
+import type { AccountFlowContext } from './service.js';
 
 /** Creates one limiter for each endpoint, as they are open to everyone. */
-function createLimits(pool: pg.Pool): AccountFlowDeps['limits'] {
+function createLimits(pool: pg.Pool): AccountFlowContext['limits'] {
   const message = 'Too many requests: try again later';
   return {
     // There is no limit per account: anyone could use it up and lock the owner out.
@@ -19,9 +19,9 @@ function createLimits(pool: pg.Pool): AccountFlowDeps['limits'] {
 /** Registers what happens through mailed codes and links: codes, password resets and invitations. */
 export function registerAccountFlows(
   app: App,
-  deps: Omit<AccountFlowDeps, 'limits'> & { readonly pool: pg.Pool },
-): AccountFlows {
-  const flows = createAccountFlows({ ...deps, limits: createLimits(deps.pool) });
+  deps: Omit<AccountFlowContext, 'limits'> & { readonly pool: pg.Pool },
+): AccountFlowContext {
+  const flows = { ...deps, limits: createLimits(deps.pool) };
   accountRequestRoutes(app, flows);
   accountLinkRoutes(app, flows);
   return flows;

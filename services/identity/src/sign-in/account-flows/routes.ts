@@ -3,14 +3,21 @@ import { getClient } from '../../base/caller/client.js';
 import { LoginRefused, LoginResponse } from '../sessions/schemas.js';
 import { missingFactors, sendOutcome } from '../sessions/send-outcome.js';
 import { AcceptInvitationBody, AddressBody, LinkResponse, LinkBody, ResetPasswordBody } from './schemas.js';
-import type { AccountFlows } from './service.js';
+import {
+  acceptInvitation,
+  type AccountFlowContext,
+  describeLink,
+  requestCode,
+  requestReset,
+  resetPassword,
+} from './service.js';
 import { linkInvalid } from './errors.js';
 
 const tags = ['Account'];
 const accepted = { message: 'If there is such an account, a mail is on its way' };
 
 /** Open to everyone, with limits per account and per address. The responses don't reveal whether an account exists. */
-export function accountRequestRoutes(app: App, service: AccountFlows): void {
+export function accountRequestRoutes(app: App, ctx: AccountFlowContext): void {
   const schema = { tags, body: AddressBody, response: { 202: Message, ...errorResponses(400, 429) } };
   app.post(
     '/api/v1/auth/otp',
@@ -24,7 +31,7 @@ export function accountRequestRoutes(app: App, service: AccountFlows): void {
       },
     },
     async (request, reply) => {
-      await service.requestCode(request.body.email, getClient(request));
+      await requestCode(ctx, request.body.email, getClient(request));
       return reply.code(202).send(accepted);
     },
   );
@@ -40,14 +47,14 @@ export function accountRequestRoutes(app: App, service: AccountFlows): void {
       },
     },
     async (request, reply) => {
-      await service.requestReset(request.body.email, getClient(request));
+      await requestReset(ctx, request.body.email, getClient(request));
       return reply.code(202).send(accepted);
     },
   );
 }
 
 /** Open to everyone; each request proves its authority by the token of a mailed link. */
-export function accountLinkRoutes(app: App, service: AccountFlows): void {
+export function accountLinkRoutes(app: App, ctx: AccountFlowContext): void {
   app.post(
     '/api/v1/auth/links',
     {
@@ -61,7 +68,7 @@ export function accountLinkRoutes(app: App, service: AccountFlows): void {
         response: { 200: LinkResponse, ...errorResponses(400, 429, linkInvalid()) },
       },
     },
-    async (request) => ({ link: await service.describeLink(request.body.token, request.ip) }),
+    async (request) => ({ link: await describeLink(ctx, request.body.token, request.ip) }),
   );
   app.post(
     '/api/v1/auth/password/reset',
@@ -77,7 +84,7 @@ export function accountLinkRoutes(app: App, service: AccountFlows): void {
       },
     },
     async (request) => {
-      await service.resetPassword(request.body, getClient(request));
+      await resetPassword(ctx, request.body, getClient(request));
       return { message: 'Password changed' };
     },
   );
@@ -99,6 +106,6 @@ export function accountLinkRoutes(app: App, service: AccountFlows): void {
       },
     },
     async (request, reply) =>
-      sendOutcome(reply, await service.acceptInvitation(request.body, getClient(request))),
+      sendOutcome(reply, await acceptInvitation(ctx, request.body, getClient(request))),
   );
 }

@@ -8,7 +8,7 @@ import { registerPages } from '../page-kit/scope.js';
 import { getFormState, showAgain } from '../pages/browser-session.js';
 import { CONFIRM_SESSION_PATH, readReturnTo, toSignInPath } from '../pages/paths.js';
 import { confirmSessionPage, sessionConfirmedPage } from './page.js';
-import type { SessionConfirmation } from './service.js';
+import { type ConfirmationContext, confirmSession, hasProvider, isConfirmed } from './service.js';
 
 const hide = true;
 const Path = Type.String({ maxLength: 4_096 });
@@ -30,14 +30,14 @@ const readPaths = ({ returnTo, requestPage }: Static<typeof PageQuery>): Paths =
 });
 
 /** For people who are signed in: the page on which they confirm it with the password or at their provider. */
-export function confirmationPageRoutes(app: App, service: SessionConfirmation): void {
+export function confirmationPageRoutes(app: App, ctx: ConfirmationContext): void {
   async function show(
     request: FastifyRequest,
     reply: FastifyReply,
     caller: Caller,
     { returnTo, requestPage, error }: Paths & { readonly error?: unknown },
   ): Promise<FastifyReply> {
-    const isConnected = await service.hasProvider(caller);
+    const isConnected = await hasProvider(ctx, caller);
     const state = { ...getFormState(request, reply, { returnTo }), requestPage };
     const toPage = (fault?: string) => confirmSessionPage(caller.email, isConnected, { ...state, fault });
     return error === undefined ? sendPage(reply, toPage()) : showAgain(reply, error, toPage);
@@ -50,7 +50,7 @@ export function confirmationPageRoutes(app: App, service: SessionConfirmation): 
       const member = await scope.findBrowserSession(request);
       // Who signs in has confirmed it.
       if (!member) return reply.redirect(toSignInPath(returnTo), 303);
-      if (await service.isConfirmed(member))
+      if (await isConfirmed(ctx, member))
         return sendPage(reply, sessionConfirmedPage(member.email, returnTo));
       return show(request, reply, toCaller(member, request), paths);
     });
@@ -64,7 +64,7 @@ export function confirmationPageRoutes(app: App, service: SessionConfirmation): 
         if (!member) return reply.redirect(toSignInPath(returnTo), 303);
         const caller = toCaller(member, request);
         try {
-          await service.confirm(caller, request.body.password);
+          await confirmSession(ctx, caller, request.body.password);
         } catch (error) {
           return show(request, reply, caller, { ...paths, error });
         }

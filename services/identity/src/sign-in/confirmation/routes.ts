@@ -2,7 +2,7 @@ import { requireSession } from '@platform/auth';
 import { type App, errorResponses } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { getCaller } from '../../base/caller/actor.js';
-import type { SessionConfirmation } from './service.js';
+import { type ConfirmationContext, confirmSession } from './service.js';
 import { wrongPassword } from '../password/confirm-password.js';
 
 const ConfirmSessionBody = Type.Object(
@@ -16,7 +16,7 @@ const SessionConfirmed = Type.Object({
 });
 
 /** For members with a session. */
-export function sessionConfirmationRoutes(app: App, confirmation: SessionConfirmation): void {
+export function sessionConfirmationRoutes(app: App, ctx: ConfirmationContext): void {
   app.post(
     '/api/v1/sessions/confirm',
     {
@@ -32,7 +32,7 @@ export function sessionConfirmationRoutes(app: App, confirmation: SessionConfirm
       },
     },
     async (request) => {
-      const until = await confirmation.confirm(getCaller(request), request.body.currentPassword);
+      const until = await confirmSession(ctx, getCaller(request), request.body.currentPassword);
       return { message: 'Session confirmed', confirmedUntil: until.toISOString() };
     },
   );

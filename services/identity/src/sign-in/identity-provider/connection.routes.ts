@@ -2,13 +2,14 @@ import { requireSession } from '@platform/auth';
 import { type App, errorResponses, IdPath, Message } from '@platform/service-kit';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
-import type { Connections } from './connections.js';
+import type { IdentityProviderContext } from './context.js';
+import { disconnectMember, disconnectOwn, getOwnConnection } from './connections.js';
 import { OwnConnection } from './schemas.js';
 import { inAnySession } from '../../base/confirmation.js';
 import { noAdministratorLeft, notLinked, providerIsRequired } from './errors.js';
 
 /** For administrators, with a session. */
-export function memberConnectionRoutes(app: App, connections: Connections): void {
+export function memberConnectionRoutes(app: App, ctx: IdentityProviderContext): void {
   app.delete(
     '/api/v1/users/:id/identity-provider',
     {
@@ -28,14 +29,14 @@ export function memberConnectionRoutes(app: App, connections: Connections): void
       },
     },
     async (request) => {
-      await connections.disconnect(getCaller(request), request.params.id);
+      await disconnectMember(ctx, getCaller(request), request.params.id);
       return { message: 'Account disconnected' };
     },
   );
 }
 
 /** For members with a session: their own account. */
-export function ownConnectionRoutes(app: App, connections: Connections): void {
+export function ownConnectionRoutes(app: App, ctx: IdentityProviderContext): void {
   const path = '/api/v1/auth/identity-provider';
   const tags = ['Account'];
   const onRequest = [app.authenticate, requireSession];
@@ -51,7 +52,7 @@ export function ownConnectionRoutes(app: App, connections: Connections): void {
         response: { 200: OwnConnection, ...errorResponses(401, 403) },
       },
     },
-    (request) => connections.getOwn(getCaller(request)),
+    (request) => getOwnConnection(ctx, getCaller(request)),
   );
   app.delete(
     path,
@@ -68,7 +69,7 @@ export function ownConnectionRoutes(app: App, connections: Connections): void {
       },
     },
     async (request) => {
-      await connections.disconnectOwn(getCaller(request));
+      await disconnectOwn(ctx, getCaller(request));
       return { message: 'Account disconnected' };
     },
   );

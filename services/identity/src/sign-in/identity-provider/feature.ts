@@ -11,11 +11,9 @@ import type { Prisma } from '../../prisma.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { createProviderClients, type ProviderClients } from './clients.js';
 import { memberConnectionRoutes, ownConnectionRoutes } from './connection.routes.js';
-import { createConnections } from './connections.js';
+import type { IdentityProviderContext, ToRedirectUri } from './context.js';
 import { createResolveTxt, type ResolveTxt } from './dns.js';
-import { createDomains } from './domains.js';
 import { domainRoutes, providerRoutes } from './routes.js';
-import { createProviderSettings, type ToRedirectUri } from './settings.js';
 
 /** The largest answer of a provider, in bytes. */
 const MAX_ANSWER_BYTES = 262_144;
@@ -47,11 +45,10 @@ export function registerIdentityProvider(app: App, deps: IdentityProviderDeps): 
   const egress = createEgress(allowedTargets, limits, createHostResolver());
   shutdown.on('close', 'identity providers', () => egress.agent.destroy());
   const clients = createProviderClients({ ...deps, egress });
-  const common = { ...deps, egress, clients, resolveTxt };
-  providerRoutes(app, createProviderSettings(common));
-  domainRoutes(app, createDomains(common));
-  const connections = createConnections(deps);
-  memberConnectionRoutes(app, connections);
-  ownConnectionRoutes(app, connections);
+  const ctx: IdentityProviderContext = { ...deps, egress, clients, resolveTxt };
+  providerRoutes(app, ctx);
+  domainRoutes(app, ctx);
+  memberConnectionRoutes(app, ctx);
+  ownConnectionRoutes(app, ctx);
   return clients;
 }

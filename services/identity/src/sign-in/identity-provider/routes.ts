@@ -2,7 +2,8 @@ import { getMember, requireSession } from '@platform/auth';
 import { type App, errorResponses, Message } from '@platform/service-kit';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
-import type { Domains } from './domains.js';
+import type { IdentityProviderContext } from './context.js';
+import { addDomain, removeDomain, verifyDomain } from './domains.js';
 import {
   AddDomainBody,
   DomainPath,
@@ -13,7 +14,7 @@ import {
   SavedIdentityProvider,
   SaveIdentityProviderBody,
 } from './schemas.js';
-import type { ProviderSettings } from './settings.js';
+import { getProviderSettings, removeProvider, saveProviderSettings, testProvider } from './settings.js';
 import { inAnySession } from '../../base/confirmation.js';
 import {
   dnsUnavailable,
@@ -28,7 +29,7 @@ const path = '/api/v1/organisation/identity-provider';
 const tags = ['Configuration'];
 
 /** For administrators, with a session. Whoever chooses the provider decides who can sign in. */
-export function providerRoutes(app: App, settings: ProviderSettings): void {
+export function providerRoutes(app: App, ctx: IdentityProviderContext): void {
   const onRequest = [app.authenticate, requireSession, requireAdminRole];
   app.get(
     path,
@@ -43,7 +44,7 @@ export function providerRoutes(app: App, settings: ProviderSettings): void {
         response: { 200: IdentityProviderResponse, ...errorResponses(401, 403) },
       },
     },
-    (request) => settings.get(getMember(request).orgId),
+    (request) => getProviderSettings(ctx, getMember(request).orgId),
   );
   app.put(
     path,
@@ -65,7 +66,7 @@ export function providerRoutes(app: App, settings: ProviderSettings): void {
     },
     async (request) => ({
       message: 'Identity provider saved',
-      ...(await settings.save(getCaller(request), request.body)),
+      ...(await saveProviderSettings(ctx, getCaller(request), request.body)),
     }),
   );
   app.delete(
@@ -84,7 +85,7 @@ export function providerRoutes(app: App, settings: ProviderSettings): void {
     },
     async (request) => ({
       message: 'Identity provider removed',
-      endedCount: await settings.remove(getCaller(request)),
+      endedCount: await removeProvider(ctx, getCaller(request)),
     }),
   );
   app.post(
@@ -99,12 +100,12 @@ export function providerRoutes(app: App, settings: ProviderSettings): void {
         response: { 200: ProviderTest, ...errorResponses(401, 403, 404) },
       },
     },
-    (request) => settings.test(getMember(request).orgId),
+    (request) => testProvider(ctx, getMember(request).orgId),
   );
 }
 
 /** For administrators, with a session. */
-export function domainRoutes(app: App, domains: Domains): void {
+export function domainRoutes(app: App, ctx: IdentityProviderContext): void {
   const onRequest = [app.authenticate, requireSession, requireAdminRole];
   app.post(
     `${path}/domains`,
@@ -120,7 +121,7 @@ export function domainRoutes(app: App, domains: Domains): void {
         response: { 200: DomainResponse, ...errorResponses(400, 401, 403, 409, tooManyDomains(100)) },
       },
     },
-    async (request) => ({ domain: await domains.add(getCaller(request), request.body.domain) }),
+    async (request) => ({ domain: await addDomain(ctx, getCaller(request), request.body.domain) }),
   );
   app.post(
     `${path}/domains/:domain/verify`,
@@ -149,7 +150,7 @@ export function domainRoutes(app: App, domains: Domains): void {
         },
       },
     },
-    async (request) => ({ domain: await domains.verify(getCaller(request), request.params.domain) }),
+    async (request) => ({ domain: await verifyDomain(ctx, getCaller(request), request.params.domain) }),
   );
   app.delete(
     `${path}/domains/:domain`,
@@ -166,7 +167,7 @@ export function domainRoutes(app: App, domains: Domains): void {
       },
     },
     async (request) => {
-      await domains.remove(getCaller(request), request.params.domain);
+      await removeDomain(ctx, getCaller(request), request.params.domain);
       return { message: 'Domain removed' };
     },
   );

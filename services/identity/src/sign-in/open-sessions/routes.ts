@@ -3,13 +3,20 @@ import { type App, errorResponses, IdPath, Message } from '@platform/service-kit
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { EndedSessions, OpenSessionList, SessionPath } from './schemas.js';
-import { createOpenSessions, type OpenSessions } from './service.js';
+import {
+  endMemberSessions,
+  endOtherSessions,
+  endSessionOfCaller,
+  listMemberSessions,
+  listOwnSessions,
+  type OpenSessionContext,
+} from './service.js';
 
 const tags = ['Sessions'];
 const PATH = '/api/v1/sessions';
 
 /** For members with a session: their own sessions. */
-function ownSessionRoutes(app: App, service: OpenSessions): void {
+function ownSessionRoutes(app: App, ctx: OpenSessionContext): void {
   const onRequest = [app.authenticate, requireSession];
   app.get(
     PATH,
@@ -24,7 +31,7 @@ function ownSessionRoutes(app: App, service: OpenSessions): void {
         response: { 200: OpenSessionList, ...errorResponses(401, 403) },
       },
     },
-    async (request) => ({ sessions: await service.list(getCaller(request)) }),
+    async (request) => ({ sessions: await listOwnSessions(ctx, getCaller(request)) }),
   );
   app.delete(
     `${PATH}/:sessionId`,
@@ -41,7 +48,7 @@ function ownSessionRoutes(app: App, service: OpenSessions): void {
       },
     },
     async (request) => {
-      await service.end(getCaller(request), request.params.sessionId);
+      await endSessionOfCaller(ctx, getCaller(request), request.params.sessionId);
       return { message: 'Session ended' };
     },
   );
@@ -59,13 +66,13 @@ function ownSessionRoutes(app: App, service: OpenSessions): void {
     },
     async (request) => ({
       message: 'Other sessions ended',
-      endedCount: await service.endOthers(getCaller(request)),
+      endedCount: await endOtherSessions(ctx, getCaller(request)),
     }),
   );
 }
 
 /** For administrators with a session: the sessions of a member. */
-function memberSessionRoutes(app: App, service: OpenSessions): void {
+function memberSessionRoutes(app: App, ctx: OpenSessionContext): void {
   const onRequest = [app.authenticate, requireSession, requireAdminRole];
   const path = '/api/v1/users/:id/sessions';
   app.get(
@@ -82,7 +89,7 @@ function memberSessionRoutes(app: App, service: OpenSessions): void {
         response: { 200: OpenSessionList, ...errorResponses(400, 401, 403, 404) },
       },
     },
-    async (request) => ({ sessions: await service.listOf(getCaller(request), request.params.id) }),
+    async (request) => ({ sessions: await listMemberSessions(ctx, getCaller(request), request.params.id) }),
   );
   app.delete(
     path,
@@ -100,14 +107,13 @@ function memberSessionRoutes(app: App, service: OpenSessions): void {
     },
     async (request) => ({
       message: 'Sessions ended',
-      endedCount: await service.endOf(getCaller(request), request.params.id),
+      endedCount: await endMemberSessions(ctx, getCaller(request), request.params.id),
     }),
   );
 }
 
 /** Registers the lists of open sessions: the caller's own, and those of members for administrators. */
-export function registerOpenSessions(app: App, deps: Parameters<typeof createOpenSessions>[0]): void {
-  const sessions = createOpenSessions(deps);
-  ownSessionRoutes(app, sessions);
-  memberSessionRoutes(app, sessions);
+export function registerOpenSessions(app: App, ctx: OpenSessionContext): void {
+  ownSessionRoutes(app, ctx);
+  memberSessionRoutes(app, ctx);
 }

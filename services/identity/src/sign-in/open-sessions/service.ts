@@ -12,79 +12,97 @@ import type { OpenSession } from './schemas.js';
 /** More sessions than a person can look through; the newest are shown. */
 const MAX_LISTED = 100;
 
-export function createOpenSessions(deps: { readonly prisma: Prisma; readonly clock: Clock }) {
-  const { prisma, clock } = deps;
-
-  async function find({ orgId, credentialId }: Caller, userId: string): Promise<OpenSession[]> {
-    const rows = await findOpenSessions(prisma, { orgId, userId }, new Date(clock()), MAX_LISTED);
-    return rows.map(({ id, createdAt, expiresAt, address, userAgent }) => ({
-      id,
-      createdAt: createdAt.toISOString(),
-      expiresAt: expiresAt.toISOString(),
-      address,
-      client: toDeviceName(userAgent ?? undefined),
-      current: id === credentialId,
-    }));
-  }
-
-  /** Several sessions that end together are one entry. */
-  async function recordEnded(
-    tx: Transaction,
-    caller: Caller,
-    { userId, count, at }: { readonly userId: string; readonly count: number; readonly at: Date },
-  ): Promise<void> {
-    if (count === 0) return;
-    await insertAuditEntry(tx, {
-      orgId: caller.orgId,
-      action: 'sessions.ended',
-      actor: toActor(caller),
-      subjectId: userId,
-      detail: { sessionsEnded: String(count) },
-      at,
-    });
-  }
-
-  return {
-    /** Lists the caller's own open sessions, newest first. */
-    list: (caller: Caller): Promise<OpenSession[]> => find(caller, caller.userId),
-
-    /** Ends one of the caller's own sessions. @throws AppError 404 for an unknown, foreign or ended one. */
-    async end(caller: Caller, sessionId: string): Promise<void> {
-      const at = new Date(clock());
-      await prisma.$transaction(async (tx) => {
-        if (!(await endOwnSession(tx, caller, sessionId, at))) throw notFound('Session not found');
-        const entry = { orgId: caller.orgId, actor: toActor(caller), subjectId: sessionId, at };
-        await insertAuditEntry(tx, { ...entry, action: 'session.ended' });
-      });
-    },
-
-    /** Ends all of the caller's sessions but the one of the request. @returns how many. */
-    async endOthers(caller: Caller): Promise<number> {
-      const { userId, credentialId } = caller;
-      const at = new Date(clock());
-      return prisma.$transaction(async (tx) => {
-        const count = await endSessions(tx, userId, at, { keptId: credentialId });
-        await recordEnded(tx, caller, { userId, count, at });
-        return count;
-      });
-    },
-
-    /** Lists a member's open sessions. @throws AppError 404. */
-    async listOf(caller: Caller, userId: string): Promise<OpenSession[]> {
-      if (!(await findMember(prisma, caller.orgId, userId))) throw userNotFound();
-      return find(caller, userId);
-    },
-
-    /** Ends all sessions of a member. @returns how many. @throws AppError 403 ADMIN_REQUIRED; 404. */
-    async endOf(caller: Caller, userId: string): Promise<number> {
-      return changeAsAdministrator(deps, caller, async ({ tx, at }) => {
-        if (!(await findMember(tx, caller.orgId, userId))) throw userNotFound();
-        const count = await endSessions(tx, userId, at);
-        await recordEnded(tx, caller, { userId, count, at });
-        return count;
-      });
-    },
-  };
+export interface OpenSessionContext {
+  readonly prisma: Prisma;
+  readonly clock: Clock;
 }
 
-export type OpenSessions = ReturnType<typeof createOpenSessions>;
+async function findSessionsOf(
+  { prisma, clock }: OpenSessionContext,
+  { orgId, credentialId }: Caller,
+  userId: string,
+): Promise<OpenSession[]> {
+  const rows = await findOpenSessions(prisma, { orgId, userId }, new Date(clock()), MAX_LISTED);
+  return rows.map(({ id, createdAt, expiresAt, address, userAgent }) => ({
+    id,
+    createdAt: createdAt.toISOString(),
+    expiresAt: expiresAt.toISOString(),
+    address,
+    client: toDeviceName(userAgent ?? undefined),
+    current: id === credentialId,
+  }));
+}
+
+/** Several sessions that end together are one entry. */
+async function recordEnded(
+  tx: Transaction,
+  caller: Caller,
+  { userId, count, at }: { readonly userId: string; readonly count: number; readonly at: Date },
+): Promise<void> {
+  if (count === 0) return;
+  await insertAuditEntry(tx, {
+    orgId: caller.orgId,
+    action: 'sessions.ended',
+    actor: toActor(caller),
+    subjectId: userId,
+    detail: { sessionsEnded: String(count) },
+    at,
+  });
+}
+
+/** Lists the caller's own open sessions, newest first. */
+export function listOwnSessions(ctx: OpenSessionContext, caller: Caller): Promise<OpenSession[]> {
+  return findSessionsOf(ctx, caller, caller.userId);
+}
+
+/** Ends one of the caller's own sessions. @throws AppError 404 for an unknown, foreign or ended one. */
+export async function endSessionOfCaller(
+  { clock, prisma }: OpenSessionContext,
+  caller: Caller,
+  sessionId: string,
+): Promise<void> {
+  const at = new Date(clock());
+  await prisma.$transaction(async (tx) => {
+    if (!(await endOwnSession(tx, caller, sessionId, at))) throw notFound('Session not found');
+    const entry = { orgId: caller.orgId, actor: toActor(caller), subjectId: sessionId, at };
+    await insertAuditEntry(tx, { ...entry, action: 'session.ended' });
+  });
+}
+
+/** Ends all of the caller's sessions but the one of the request. @returns how many. */
+export async function endOtherSessions(
+  { clock, prisma }: OpenSessionContext,
+  caller: Caller,
+): Promise<number> {
+  const { userId, credentialId } = caller;
+  const at = new Date(clock());
+  return prisma.$transaction(async (tx) => {
+    const count = await endSessions(tx, userId, at, { keptId: credentialId });
+    await recordEnded(tx, caller, { userId, count, at });
+    return count;
+  });
+}
+
+/** Lists a member's open sessions. @throws AppError 404. */
+export async function listMemberSessions(
+  ctx: OpenSessionContext,
+  caller: Caller,
+  userId: string,
+): Promise<OpenSession[]> {
+  if (!(await findMember(ctx.prisma, caller.orgId, userId))) throw userNotFound();
+  return findSessionsOf(ctx, caller, userId);
+}
+
+/** Ends all sessions of a member. @returns how many. @throws AppError 403 ADMIN_REQUIRED; 404. */
+export async function endMemberSessions(
+  ctx: OpenSessionContext,
+  caller: Caller,
+  userId: string,
+): Promise<number> {
+  return changeAsAdministrator(ctx, caller, async ({ tx, at }) => {
+    if (!(await findMember(tx, caller.orgId, userId))) throw userNotFound();
+    const count = await endSessions(tx, userId, at);
+    await recordEnded(tx, caller, { userId, count, at });
+    return count;
+  });
+}

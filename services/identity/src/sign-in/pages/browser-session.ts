@@ -6,7 +6,7 @@ import { keepBrowserSecret } from '../known-devices/browser-cookie.js';
 import { createFormToken, toClosedForms } from '../page-kit/form-token.js';
 import { type Page, sendPage } from '../page-kit/page.js';
 import type { LoginResponse } from '../sessions/schemas.js';
-import type { SessionService } from '../sessions/service.js';
+import { bindToBrowser, logout, type SessionContext } from '../sessions/service.js';
 import type { SignInOutcome } from '../sessions/sign-in-outcome.js';
 import type { FormState } from './pages.js';
 import { readReturnTo, toSignInPath } from './paths.js';
@@ -23,13 +23,13 @@ const PENDING_SECONDS = 10 * 60;
 export async function setBrowserSession(
   request: FastifyRequest,
   reply: FastifyReply,
-  sessions: SessionService,
+  ctx: SessionContext,
   opened: LoginResponse,
 ): Promise<void> {
   const { sessionCookies } = request.server;
-  await sessions.bindToBrowser(opened, keepBrowserSecret(request, reply), getClient(request));
+  await bindToBrowser(ctx, opened, keepBrowserSecret(request, reply), getClient(request));
   const previous = await request.server.findBrowserSession(request);
-  if (previous) await sessions.logout(toCaller(previous, request));
+  if (previous) await logout(ctx, toCaller(previous, request));
   reply
     .header('set-cookie', sessionCookies.toOpen(opened.accessToken, opened.expiresIn))
     .header('set-cookie', toClosedForms(request));
@@ -41,11 +41,11 @@ export async function setBrowserSession(
 export async function openBrowserSession(
   request: FastifyRequest,
   reply: FastifyReply,
-  sessions: SessionService,
+  ctx: SessionContext,
   opened: LoginResponse,
   returnTo: string,
 ): Promise<FastifyReply> {
-  await setBrowserSession(request, reply, sessions, opened);
+  await setBrowserSession(request, reply, ctx, opened);
   return reply.redirect(returnTo, 303);
 }
 
@@ -53,11 +53,11 @@ export async function openBrowserSession(
 export async function continueSignIn(
   request: FastifyRequest,
   reply: FastifyReply,
-  sessions: SessionService,
+  ctx: SessionContext,
   outcome: SignInOutcome,
   returnTo: string,
 ): Promise<FastifyReply> {
-  if ('session' in outcome) return openBrowserSession(request, reply, sessions, outcome.session, returnTo);
+  if ('session' in outcome) return openBrowserSession(request, reply, ctx, outcome.session, returnTo);
   const { step, challenge } = outcome.pending;
   return reply
     .header('set-cookie', request.server.sessionCookies.toCookie(PENDING_COOKIE, challenge, PENDING_SECONDS))

@@ -2,7 +2,12 @@ import { type App, isDisplayName } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { isLinkInvalid, linkInvalid } from '../account-flows/errors.js';
 import { findPasswordFault, type PasswordOwner } from '../../base/common-passwords.js';
-import type { AccountFlows } from '../account-flows/service.js';
+import {
+  acceptInvitation,
+  type AccountFlowContext,
+  describeLink,
+  resetPassword,
+} from '../account-flows/service.js';
 import { type ClientAddress, getClient } from '../../base/caller/client.js';
 import type { LinkPurpose } from '../../mails/one-time-secrets/secret.js';
 import { createFormToken, requireFormToken } from '../page-kit/form-token.js';
@@ -44,8 +49,8 @@ function findChoiceFault(
 }
 
 /** @throws AppError 400 LINK_INVALID when the link is of another purpose, too; 429. */
-async function describeLink(flows: AccountFlows, purpose: LinkPurpose, token: string, address: string) {
-  const link = await flows.describeLink(token, address);
+async function requireLinkOf(ctx: AccountFlowContext, purpose: LinkPurpose, token: string, address: string) {
+  const link = await describeLink(ctx, token, address);
   if (link.purpose !== purpose) throw linkInvalid();
   return link;
 }
@@ -55,23 +60,23 @@ type Outcome = { readonly page: Page; readonly status: number } | { readonly sig
 
 /** Follows a link with the chosen password, or shows whose it is. @throws AppError 400 LINK_INVALID; 429. */
 async function followLink(
-  flows: AccountFlows,
+  ctx: AccountFlowContext,
   purpose: LinkPurpose,
   form: LinkForm,
   { client, token }: { readonly client: ClientAddress; readonly token: Html },
 ): Promise<Outcome> {
   const secret = readLinkToken(form.token);
-  const link = await describeLink(flows, purpose, secret, client.address);
+  const link = await requireLinkOf(ctx, purpose, secret, client.address);
   const { password, fullName = '' } = form;
   if (password === undefined) return { page: choosePasswordPage(link, secret, { token }), status: 200 };
   const fault = findChoiceFault(link, form);
   if (fault !== undefined) return { page: choosePasswordPage(link, secret, { token, fault }), status: 400 };
   if (purpose === 'password_reset') {
-    await flows.resetPassword({ token: secret, password }, client);
+    await resetPassword(ctx, { token: secret, password }, client);
     return { page: passwordChangedPage, status: 200 };
   }
   const name = fullName.trim() === '' ? {} : { fullName };
-  return { signIn: await flows.acceptInvitation({ token: secret, password, ...name }, client) };
+  return { signIn: await acceptInvitation(ctx, { token: secret, password, ...name }, client) };
 }
 
 /** The pages of mailed links. A link is sent in a form, first to see whose it is and then with the chosen password. */

@@ -5,6 +5,7 @@ import { toDeviceName } from '../../base/caller/client.js';
 import { sendPage } from '../page-kit/page.js';
 import { passkeyInvalid, passkeyNotFound } from '../passkeys/errors.js';
 import { PasskeyRegistration } from '../passkeys/schemas.js';
+import type { SecondFactorContext } from '../second-factor/context.js';
 import type { Proof } from '../second-factor/proof.js';
 import { showAgain } from './browser-session.js';
 import { newPasskeyPage, renamePasskeyPage } from './change-pages.js';
@@ -15,13 +16,19 @@ import {
   findPasskey,
   getPage,
   postForm,
-  type SecurityDeps,
-  type SecurityVisits,
   showCodes,
+  showSecurity,
   toFormState,
   type Visit,
   VisitFields,
 } from './security-visits.js';
+import { getSecondFactor } from '../second-factor/service.js';
+import {
+  beginOwnPasskey,
+  confirmOwnPasskey,
+  removeOwnPasskey,
+  renameOwnPasskey,
+} from '../second-factor/own-passkeys.js';
 
 const Name = Type.String({ maxLength: 60 });
 const NewPasskeyForm = Type.Object({ ...VisitFields.properties, name: Name, passkey: PasskeyText });
@@ -39,19 +46,18 @@ function requireId({ id }: Visit): string {
   return id;
 }
 
-/** The pages of the own passkeys. */
+/**
+ * Registers the pages of the own passkeys.
+ *
+ * @param change - registers the page that asks for the proof of a change, and what follows it.
+ */
 export function ownPasskeyPageRoutes(
   app: App,
-  { ownSecondFactor, ownPasskeys }: SecurityDeps,
-  {
-    change,
-    show,
-  }: Pick<SecurityVisits, 'show'> & {
-    readonly change: (name: Change, run: (visit: Visit, proof: Proof) => Promise<FastifyReply>) => void;
-  },
+  ctx: SecondFactorContext,
+  change: (name: Change, run: (visit: Visit, proof: Proof) => Promise<FastifyReply>) => void,
 ): void {
   change('addPasskey', async (visit, proof) => {
-    const options = await ownPasskeys.begin(visit.caller, proof);
+    const options = await beginOwnPasskey(ctx, visit.caller, proof);
     const name = toDeviceName(visit.caller.client.userAgent);
     return sendPage(visit.reply, newPasskeyPage(options, name, toFormState(visit)));
   });
@@ -63,14 +69,14 @@ export function ownPasskeyPageRoutes(
       const name = readName(form.name);
       const registration = readPasskey(PasskeyRegistration, form.passkey);
       if (!registration) throw passkeyInvalid();
-      const codes = await ownPasskeys.confirm(visit.caller, { name, registration });
-      return codes ? showCodes(visit, codes) : show(visit, { done: 'The passkey is added.' });
+      const codes = await confirmOwnPasskey(ctx, visit.caller, { name, registration });
+      return codes ? showCodes(visit, codes) : showSecurity(ctx, visit, { done: 'The passkey is added.' });
     },
-    (visit, error) => show(visit, { error }),
+    (visit, error) => showSecurity(ctx, visit, { error }),
   );
 
   const rename = async (visit: Visit, error?: unknown) => {
-    const passkey = findPasskey(await ownSecondFactor.get(visit.caller), visit.id);
+    const passkey = findPasskey(await getSecondFactor(ctx, visit.caller), visit.id);
     const toPage = (fault?: string) => renamePasskeyPage(passkey, { ...toFormState(visit), fault });
     return error === undefined ? sendPage(visit.reply, toPage()) : showAgain(visit.reply, error, toPage);
   };
@@ -80,14 +86,14 @@ export function ownPasskeyPageRoutes(
     RENAME_PASSKEY_PATH,
     RenameForm,
     async (visit, form) => {
-      await ownPasskeys.rename(visit.caller, requireId(visit), readName(form.name));
-      return show(visit, { done: 'The passkey is renamed.' });
+      await renameOwnPasskey(ctx, visit.caller, requireId(visit), readName(form.name));
+      return showSecurity(ctx, visit, { done: 'The passkey is renamed.' });
     },
     rename,
   );
 
   change('removePasskey', async (visit, proof) => {
-    await ownPasskeys.remove(visit.caller, requireId(visit), proof);
-    return show(visit, { done: 'The passkey is removed.' });
+    await removeOwnPasskey(ctx, visit.caller, requireId(visit), proof);
+    return showSecurity(ctx, visit, { done: 'The passkey is removed.' });
   });
 }

@@ -4,13 +4,12 @@ import { createFormToken, requireFormToken } from '../page-kit/form-token.js';
 import { sendPage } from '../page-kit/page.js';
 import { registerPages } from '../page-kit/scope.js';
 import { closeInBrowser } from '../sessions/send-outcome.js';
-import type { SessionService } from '../sessions/service.js';
+import { logout, type SessionContext } from '../sessions/service.js';
 import { linkRoutes } from './link-routes.js';
 import { signedOutPage, signOutPage } from './pages.js';
 import { SIGN_OUT_PATH } from './paths.js';
 import { secondFactorRoutes } from './second-factor-routes.js';
 import { securityRoutes } from './security-routes.js';
-import type { SecurityDeps } from './security-visits.js';
 import { setUpRoutes } from './set-up-routes.js';
 import {
   codeRoutes,
@@ -20,7 +19,7 @@ import {
   type SignInPageDeps,
 } from './sign-in-routes.js';
 
-function signOutRoutes(app: App, sessions: SessionService): void {
+function signOutRoutes(app: App, ctx: SessionContext): void {
   const schema = { hide: true };
   app.get(SIGN_OUT_PATH, { schema }, async (request, reply) => {
     const member = await app.findBrowserSession(request);
@@ -29,13 +28,13 @@ function signOutRoutes(app: App, sessions: SessionService): void {
   });
   app.post(SIGN_OUT_PATH, { preHandler: requireFormToken, schema }, async (request, reply) => {
     const member = await app.findBrowserSession(request);
-    if (member) await sessions.logout(toCaller(member, request));
+    if (member) await logout(ctx, toCaller(member, request));
     return closeInBrowser(reply).redirect(SIGN_OUT_PATH, 303);
   });
 }
 
 /** Open to everyone: the pages on which people sign in and out. They work without JavaScript and aren't part of the API. */
-export function signInPageRoutes(app: App, deps: SignInPageDeps & SecurityDeps): void {
+export function signInPageRoutes(app: App, deps: SignInPageDeps): void {
   registerPages(app, (scope) => {
     passwordRoutes(scope, deps);
     passkeyRoutes(scope, deps);
@@ -44,7 +43,7 @@ export function signInPageRoutes(app: App, deps: SignInPageDeps & SecurityDeps):
     linkRoutes(scope, deps);
     secondFactorRoutes(scope, deps);
     setUpRoutes(scope, deps);
-    securityRoutes(scope, deps);
+    securityRoutes(scope, deps.secondFactor);
     signOutRoutes(scope, deps.sessions);
   });
 }

@@ -13,6 +13,7 @@ import { readReturnTo, toSignInPath } from './paths.js';
 import { getChallenge, orRestart, orShowAgain, PasskeyText, ReturnTo, type Shown } from './pending-visits.js';
 import { SECOND_FACTOR_PATH, secondFactorPage, SET_UP_PATH } from './second-factor-pages.js';
 import type { SignInPageDeps } from './sign-in-routes.js';
+import { askPasskey, describeSignIn, passSecondFactor } from '../second-factor/sign-in.js';
 
 const hide = true;
 const FactorForm = Type.Object({
@@ -22,13 +23,13 @@ const FactorForm = Type.Object({
 });
 
 /** The second step of a sign-in. */
-export function secondFactorRoutes(app: App, { sessions, signInSteps }: SignInPageDeps): void {
+export function secondFactorRoutes(app: App, { sessions, secondFactor }: SignInPageDeps): void {
   async function show(request: FastifyRequest, reply: FastifyReply, shown: Shown): Promise<FastifyReply> {
     const challenge = getChallenge(request);
-    const { step, email, organisation, ...factors } = await signInSteps.describe(challenge);
+    const { step, email, organisation, ...factors } = await describeSignIn(secondFactor, challenge);
     reply.organisation = organisation;
     if (step === 'enrol') return reply.redirect(toSignInPath(shown.returnTo, SET_UP_PATH), 303);
-    const options = factors.hasPasskey ? await signInSteps.askPasskey(challenge) : undefined;
+    const options = factors.hasPasskey ? await askPasskey(secondFactor, challenge) : undefined;
     const state = { ...getFormState(request, reply, shown), email };
     const toPage = (fault?: string) => secondFactorPage({ ...state, fault }, factors, options);
     return shown.error === undefined ? sendPage(reply, toPage()) : showAgain(reply, shown.error, toPage);
@@ -48,7 +49,7 @@ export function secondFactorRoutes(app: App, { sessions, signInSteps }: SignInPa
         const presented = toPresented({ code: request.body.code, passkey });
         if (!presented) throw ownFactorRequired();
         const client = getClient(request);
-        const opened = await signInSteps.passSecondFactor(getChallenge(request), presented, client);
+        const opened = await passSecondFactor(secondFactor, getChallenge(request), presented, client);
         return openBrowserSession(request, reply, sessions, opened, returnTo);
       };
       return orRestart(request, reply, returnTo, () =>

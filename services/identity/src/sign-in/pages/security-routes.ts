@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { sendPage } from '../page-kit/page.js';
 import { PasskeyAssertion } from '../passkeys/schemas.js';
+import type { SecondFactorContext } from '../second-factor/context.js';
 import type { Proof } from '../second-factor/proof.js';
 import { showAgain } from './browser-session.js';
 import { ownPasskeyPageRoutes } from './own-passkey-routes.js';
@@ -11,15 +12,23 @@ import { PasskeyText } from './pending-visits.js';
 import { setUpPage } from './second-factor-pages.js';
 import { type Change, changes, CONFIRM_PATH, SECURITY_PATH } from './security-pages.js';
 import {
-  createSecurityVisits,
   getPage,
   postForm,
-  type SecurityDeps,
+  proveChange,
+  requireConfirmed,
   showCodes,
+  showSecurity,
   toFormState,
   type Visit,
   VisitFields,
 } from './security-visits.js';
+import {
+  confirmApp,
+  disableApp,
+  enrolApp,
+  renewOwnCodes,
+  showOwnEnrolment,
+} from '../second-factor/service.js';
 
 const ProofForm = Type.Object({
   ...VisitFields.properties,
@@ -38,27 +47,24 @@ const toProof = ({ code, passkey }: ProofForm): Proof => ({
 });
 
 /** For a browser that is signed in: the pages of the own second factor. */
-export function securityRoutes(app: App, deps: SecurityDeps): void {
-  const { ownSecondFactor: factor } = deps;
-  const { show, prove, requireConfirmed } = createSecurityVisits(deps);
-
+export function securityRoutes(app: App, ctx: SecondFactorContext): void {
   /** Registers the page that asks for the proof of a change, and what follows it. */
   function change(name: Change, run: (visit: Visit, proof: Proof) => Promise<FastifyReply>): void {
     const { path } = changes[name];
-    getPage(app, path, (visit) => requireConfirmed(visit, name, () => prove(visit, name)));
+    getPage(app, path, (visit) => requireConfirmed(ctx, visit, name, () => proveChange(ctx, visit, name)));
     postForm<ProofForm>(
       app,
       path,
       ProofForm,
-      (visit, form) => requireConfirmed(visit, name, () => run(visit, toProof(form))),
-      (visit, error) => prove(visit, name, error),
+      (visit, form) => requireConfirmed(ctx, visit, name, () => run(visit, toProof(form))),
+      (visit, error) => proveChange(ctx, visit, name, error),
     );
   }
 
-  getPage(app, SECURITY_PATH, (visit) => show(visit));
+  getPage(app, SECURITY_PATH, (visit) => showSecurity(ctx, visit));
 
   change('setUp', async (visit, proof) => {
-    const enrolment = await factor.enrol(visit.caller, proof);
+    const enrolment = await enrolApp(ctx, visit.caller, proof);
     return sendPage(visit.reply, setUpPage(enrolment, CONFIRM_PATH, toFormState(visit)));
   });
   postForm<Type.Static<typeof ConfirmForm>>(
@@ -67,25 +73,27 @@ export function securityRoutes(app: App, deps: SecurityDeps): void {
     ConfirmForm,
     async (visit, form) => {
       try {
-        const codes = await factor.confirm(visit.caller, form);
-        return codes ? await showCodes(visit, codes) : await show(visit, { done: 'The app is set up.' });
+        const codes = await confirmApp(ctx, visit.caller, form);
+        return codes
+          ? await showCodes(visit, codes)
+          : await showSecurity(ctx, visit, { done: 'The app is set up.' });
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'SECOND_FACTOR_INVALID') throw error;
-        const shown = await factor.showEnrolment(visit.caller, form.enrolment);
+        const shown = await showOwnEnrolment(ctx, visit.caller, form.enrolment);
         return showAgain(visit.reply, error, (fault) =>
           setUpPage(shown, CONFIRM_PATH, { ...toFormState(visit), fault }),
         );
       }
     },
-    (visit, error) => show(visit, { error }),
+    (visit, error) => showSecurity(ctx, visit, { error }),
   );
   change('renewCodes', async (visit, proof) =>
-    showCodes(visit, await factor.renewCodes(visit.caller, proof)),
+    showCodes(visit, await renewOwnCodes(ctx, visit.caller, proof)),
   );
   change('remove', async (visit, proof) => {
-    await factor.disable(visit.caller, proof);
-    return show(visit, { done: 'The app is removed.' });
+    await disableApp(ctx, visit.caller, proof);
+    return showSecurity(ctx, visit, { done: 'The app is removed.' });
   });
 
-  ownPasskeyPageRoutes(app, deps, { change, show });
+  ownPasskeyPageRoutes(app, ctx, change);
 }

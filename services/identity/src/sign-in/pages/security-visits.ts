@@ -6,14 +6,15 @@ import { type Caller, toCaller } from '../../base/caller/actor.js';
 import { createFormToken, requireFormToken } from '../page-kit/form-token.js';
 import { sendPage } from '../page-kit/page.js';
 import { passkeyNotFound } from '../passkeys/errors.js';
-import type { OwnPasskeys } from '../second-factor/own-passkeys.js';
+import { beginPasskeyProof } from '../second-factor/own-passkeys.js';
 import type { SecondFactorState } from '../second-factor/schemas.js';
-import type { OwnSecondFactor } from '../second-factor/service.js';
+import { getSecondFactor, isChangeConfirmed } from '../second-factor/service.js';
 import { showAgain } from './browser-session.js';
 import { readReturnTo, toConfirmPath, toSignInPath } from './paths.js';
 import { proofPage } from './change-pages.js';
 import { recoveryCodesPage } from './second-factor-pages.js';
 import { type Change, changes, SECURITY_PATH, securityPage } from './security-pages.js';
+import type { SecondFactorContext } from '../second-factor/context.js';
 
 const ACCOUNT_PATH = '/account';
 
@@ -33,11 +34,6 @@ export interface Visit {
   /** The path that the person came from. */
   readonly returnTo: string;
   readonly id: string | undefined;
-}
-
-export interface SecurityDeps {
-  readonly ownSecondFactor: OwnSecondFactor;
-  readonly ownPasskeys: OwnPasskeys;
 }
 
 const hide = true;
@@ -99,56 +95,61 @@ export function findPasskey({ passkeys }: SecondFactorState, id: string | undefi
   return passkey;
 }
 
-/** The pages that every change of the second factor begins and ends with. */
-export function createSecurityVisits({ ownSecondFactor, ownPasskeys }: SecurityDeps) {
-  async function askPasskey(caller: Caller, { passkeys }: SecondFactorState): Promise<object | undefined> {
-    if (passkeys.length === 0) return undefined;
-    try {
-      return await ownPasskeys.prove(caller);
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'PASSKEYS_UNAVAILABLE') return undefined;
-      throw error;
-    }
+async function askPasskey(
+  ctx: SecondFactorContext,
+  caller: Caller,
+  { passkeys }: SecondFactorState,
+): Promise<object | undefined> {
+  if (passkeys.length === 0) return undefined;
+  try {
+    return await beginPasskeyProof(ctx, caller);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'PASSKEYS_UNAVAILABLE') return undefined;
+    throw error;
   }
-
-  return {
-    async show(
-      { reply, caller, returnTo }: Visit,
-      { error, done }: { readonly error?: unknown; readonly done?: string } = {},
-    ): Promise<FastifyReply> {
-      const state = await ownSecondFactor.get(caller);
-      const toPage = (fault?: string) =>
-        securityPage(state, caller.email, {
-          returnTo,
-          fault,
-          formatDay: createFormatDay(reply.request),
-          ...(done !== undefined && { done }),
-        });
-      return error === undefined ? sendPage(reply, toPage()) : showAgain(reply, error, toPage);
-    },
-
-    /** Runs a part of a change; first asks for a confirmation of the session where it needs one. */
-    async requireConfirmed(
-      { reply, caller, id, returnTo }: Visit,
-      change: Change,
-      run: () => Promise<FastifyReply>,
-    ): Promise<FastifyReply> {
-      if (await ownSecondFactor.isConfirmed(caller)) return run();
-      const path = toSignInPath(returnTo, changes[change].path);
-      return reply.redirect(toConfirmPath(id === undefined ? path : `${path}&id=${id}`), 303);
-    },
-
-    /** Asks for the proof of a change. */
-    async prove(visited: Visit, change: Change, error?: unknown): Promise<FastifyReply> {
-      const { reply, caller, id } = visited;
-      const state = await ownSecondFactor.get(caller);
-      const passkey = change === 'removePasskey' ? findPasskey(state, id) : undefined;
-      const options = await askPasskey(caller, state);
-      const form = { ...toFormState(visited), passkey, options };
-      const toPage = (fault?: string) => proofPage(change, state, caller.email, { ...form, fault });
-      return error === undefined ? sendPage(reply, toPage()) : showAgain(reply, error, toPage);
-    },
-  };
 }
 
-export type SecurityVisits = ReturnType<typeof createSecurityVisits>;
+/** Shows the own second factor: what every change of it begins and ends with. */
+export async function showSecurity(
+  ctx: SecondFactorContext,
+  { reply, caller, returnTo }: Visit,
+  { error, done }: { readonly error?: unknown; readonly done?: string } = {},
+): Promise<FastifyReply> {
+  const state = await getSecondFactor(ctx, caller);
+  const toPage = (fault?: string) =>
+    securityPage(state, caller.email, {
+      returnTo,
+      fault,
+      formatDay: createFormatDay(reply.request),
+      ...(done !== undefined && { done }),
+    });
+  return error === undefined ? sendPage(reply, toPage()) : showAgain(reply, error, toPage);
+}
+
+/** Runs a part of a change; first asks for a confirmation of the session where it needs one. */
+export async function requireConfirmed(
+  ctx: SecondFactorContext,
+  { reply, caller, id, returnTo }: Visit,
+  change: Change,
+  run: () => Promise<FastifyReply>,
+): Promise<FastifyReply> {
+  if (await isChangeConfirmed(ctx, caller)) return run();
+  const path = toSignInPath(returnTo, changes[change].path);
+  return reply.redirect(toConfirmPath(id === undefined ? path : `${path}&id=${id}`), 303);
+}
+
+/** Asks for the proof of a change. */
+export async function proveChange(
+  ctx: SecondFactorContext,
+  visited: Visit,
+  change: Change,
+  error?: unknown,
+): Promise<FastifyReply> {
+  const { reply, caller, id } = visited;
+  const state = await getSecondFactor(ctx, caller);
+  const passkey = change === 'removePasskey' ? findPasskey(state, id) : undefined;
+  const options = await askPasskey(ctx, caller, state);
+  const form = { ...toFormState(visited), passkey, options };
+  const toPage = (fault?: string) => proofPage(change, state, caller.email, { ...form, fault });
+  return error === undefined ? sendPage(reply, toPage()) : showAgain(reply, error, toPage);
+}

@@ -6,13 +6,20 @@ import { requireFormToken } from '../page-kit/form-token.js';
 import { sendPage } from '../page-kit/page.js';
 import { passkeyInvalid } from '../passkeys/errors.js';
 import { PasskeyRegistration } from '../passkeys/schemas.js';
-import type { EnrolledSession } from '../second-factor/enrol-at-sign-in.js';
+import {
+  beginPasskeyAtSignIn,
+  confirmEnrolmentAtSignIn,
+  confirmPasskeyAtSignIn,
+  enrolAtSignIn,
+  type EnrolledSession,
+} from '../second-factor/enrol-at-sign-in.js';
 import { getFormState, setBrowserSession, showAgain } from './browser-session.js';
 import { readPasskey } from './passkey-forms.js';
 import { readReturnTo } from './paths.js';
 import { getChallenge, orRestart, orShowAgain, PasskeyText, ReturnTo, type Shown } from './pending-visits.js';
 import { recoveryCodesPage, SET_UP_PASSKEY_PATH, SET_UP_PATH, setUpPage } from './second-factor-pages.js';
 import type { SignInPageDeps } from './sign-in-routes.js';
+import { describeSignIn } from '../second-factor/sign-in.js';
 
 const hide = true;
 const ConfirmForm = Type.Object({
@@ -25,11 +32,11 @@ const PasskeyForm = Type.Object({ ...ReturnTo.properties, passkey: PasskeyText }
 const REASON = 'Your organisation requires a second factor to sign in.';
 
 /** The set-up of a second factor during a sign-in that requires one. */
-export function setUpRoutes(app: App, { sessions, signInSteps }: SignInPageDeps): void {
+export function setUpRoutes(app: App, { sessions, secondFactor }: SignInPageDeps): void {
   /** Asks for a passkey too, where there can be one. */
   async function beginPasskey(challenge: string): Promise<object | undefined> {
     try {
-      return await signInSteps.beginPasskey(challenge);
+      return await beginPasskeyAtSignIn(secondFactor, challenge);
     } catch (error) {
       if (error instanceof AppError && error.code === 'PASSKEYS_UNAVAILABLE') return undefined;
       throw error;
@@ -42,8 +49,8 @@ export function setUpRoutes(app: App, { sessions, signInSteps }: SignInPageDeps)
     shown: Shown & { readonly enrolment?: string },
   ): Promise<FastifyReply> {
     const challenge = getChallenge(request);
-    reply.organisation = (await signInSteps.describe(challenge)).organisation;
-    const enrolment = await signInSteps.enrol(challenge, shown.enrolment);
+    reply.organisation = (await describeSignIn(secondFactor, challenge)).organisation;
+    const enrolment = await enrolAtSignIn(secondFactor, challenge, shown.enrolment);
     const passkey = await beginPasskey(challenge);
     const state = { ...getFormState(request, reply, shown), reason: REASON, passkey };
     const toPage = (fault?: string) => setUpPage(enrolment, SET_UP_PATH, { ...state, fault });
@@ -74,7 +81,12 @@ export function setUpRoutes(app: App, { sessions, signInSteps }: SignInPageDeps)
       const returnTo = readReturnTo(request.body.returnTo);
       const confirm = async () => {
         const sent = { enrolment, code };
-        const opened = await signInSteps.confirmEnrolment(getChallenge(request), sent, getClient(request));
+        const opened = await confirmEnrolmentAtSignIn(
+          secondFactor,
+          getChallenge(request),
+          sent,
+          getClient(request),
+        );
         return complete(request, reply, returnTo, opened);
       };
       return orRestart(request, reply, returnTo, () =>
@@ -91,7 +103,12 @@ export function setUpRoutes(app: App, { sessions, signInSteps }: SignInPageDeps)
         const registration = readPasskey(PasskeyRegistration, request.body.passkey);
         if (!registration) throw passkeyInvalid();
         const made = { registration };
-        const opened = await signInSteps.confirmPasskey(getChallenge(request), made, getClient(request));
+        const opened = await confirmPasskeyAtSignIn(
+          secondFactor,
+          getChallenge(request),
+          made,
+          getClient(request),
+        );
         return complete(request, reply, returnTo, opened);
       };
       return orRestart(request, reply, returnTo, () =>

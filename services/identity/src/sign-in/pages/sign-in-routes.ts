@@ -1,16 +1,15 @@
 import type { App } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { AccountFlows } from '../account-flows/service.js';
+import { type AccountFlowContext, requestCode, requestReset } from '../account-flows/service.js';
 import { getClient } from '../../base/caller/client.js';
 import { readBrowserSecret } from '../known-devices/browser-cookie.js';
 import { requireFormToken } from '../page-kit/form-token.js';
 import { type Page, sendPage } from '../page-kit/page.js';
 import { passkeyRefused } from '../passkeys/errors.js';
 import { PasskeyAssertion } from '../passkeys/schemas.js';
-import type { SignInSteps } from '../second-factor/sign-in.js';
 import type { LoginBody } from '../sessions/schemas.js';
-import type { SessionService } from '../sessions/service.js';
+import { login, type SessionContext } from '../sessions/service.js';
 import type { SignInOutcome } from '../sessions/sign-in-outcome.js';
 import { continueSignIn, getFormState, showAgain } from './browser-session.js';
 import {
@@ -26,11 +25,13 @@ import {
 import { readPasskey } from './passkey-forms.js';
 import { readReturnTo, SIGN_IN_PATH } from './paths.js';
 import { PasskeyText } from './pending-visits.js';
+import { askAnyPasskey, signInWithPasskey } from '../second-factor/passkey-sign-in.js';
+import type { SecondFactorContext } from '../second-factor/context.js';
 
 export interface SignInPageDeps {
-  readonly sessions: SessionService;
-  readonly flows: AccountFlows;
-  readonly signInSteps: SignInSteps;
+  readonly sessions: SessionContext;
+  readonly flows: AccountFlowContext;
+  readonly secondFactor: SecondFactorContext;
   /** Returns the organisation that has verified the domain of an address: that says nothing about who has an account. */
   findOrganisationOf(email: string): Promise<string | undefined>;
 }
@@ -72,7 +73,7 @@ async function signIn(
 ): Promise<FastifyReply> {
   let outcome: SignInOutcome;
   try {
-    outcome = await sessions.login(attempt.credentials, getClient(request), readBrowserSecret(request));
+    outcome = await login(sessions, attempt.credentials, getClient(request), readBrowserSecret(request));
   } catch (error) {
     return showAgain(reply, error, attempt.toPage);
   }
@@ -85,7 +86,7 @@ export function passwordRoutes(app: App, deps: SignInPageDeps): void {
     if (prompt !== 'login' && (await app.findBrowserSession(request)))
       return reply.redirect(readReturnTo(returnTo), 303);
     const state = getFormState(request, reply, { returnTo });
-    return sendPage(reply, signInPage(state, deps.signInSteps.askAnyPasskey()));
+    return sendPage(reply, signInPage(state, askAnyPasskey(deps.secondFactor)));
   });
   app.post(
     SIGN_IN_PATH,
@@ -96,14 +97,14 @@ export function passwordRoutes(app: App, deps: SignInPageDeps): void {
       return signIn(request, reply, deps, {
         credentials: { email, password },
         returnTo: state.returnTo,
-        toPage: (fault) => signInPage({ ...state, fault }, deps.signInSteps.askAnyPasskey()),
+        toPage: (fault) => signInPage({ ...state, fault }, askAnyPasskey(deps.secondFactor)),
       });
     },
   );
 }
 
 /** Signs in with a passkey alone. */
-export function passkeyRoutes(app: App, { sessions, signInSteps }: SignInPageDeps): void {
+export function passkeyRoutes(app: App, { sessions, secondFactor }: SignInPageDeps): void {
   app.post(
     PASSKEY_PATH,
     { preHandler: requireFormToken, schema: { hide, body: PasskeyForm } },
@@ -113,9 +114,9 @@ export function passkeyRoutes(app: App, { sessions, signInSteps }: SignInPageDep
       try {
         const assertion = readPasskey(PasskeyAssertion, request.body.passkey);
         if (!assertion) throw passkeyRefused();
-        outcome = await signInSteps.signInWithPasskey(assertion, getClient(request));
+        outcome = await signInWithPasskey(secondFactor, assertion, getClient(request));
       } catch (error) {
-        const toPage = (fault: string) => signInPage({ ...state, fault }, signInSteps.askAnyPasskey());
+        const toPage = (fault: string) => signInPage({ ...state, fault }, askAnyPasskey(secondFactor));
         return showAgain(reply, error, toPage);
       }
       return continueSignIn(request, reply, sessions, outcome, state.returnTo);
@@ -141,7 +142,7 @@ export function codeRoutes(app: App, deps: SignInPageDeps): void {
           toPage: (fault) => enterCodePage({ ...state, fault }),
         });
       try {
-        await deps.flows.requestCode(email, getClient(request), readBrowserSecret(request));
+        await requestCode(deps.flows, email, getClient(request), readBrowserSecret(request));
       } catch (error) {
         return showAgain(reply, error, (fault) => requestCodePage({ ...state, fault }));
       }
@@ -160,7 +161,7 @@ export function forgotPasswordRoutes(app: App, deps: SignInPageDeps): void {
     async (request, reply) => {
       const state = getFormState(request, reply, request.body);
       try {
-        await deps.flows.requestReset(request.body.email, getClient(request), readBrowserSecret(request));
+        await requestReset(deps.flows, request.body.email, getClient(request), readBrowserSecret(request));
       } catch (error) {
         return showAgain(reply, error, (fault) => forgotPasswordPage({ ...state, fault }));
       }

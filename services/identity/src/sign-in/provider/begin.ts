@@ -1,20 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { toDigest } from '@platform/auth';
-import type { Clock } from '@platform/service-kit';
-import type { Prisma } from '../../prisma.js';
 import type { StoredProvider } from '../identity-provider/queries.js';
-import type { Exchange } from './exchange.js';
+import type { ProviderSignInContext } from './context.js';
+import { toAuthorizationUrl } from './exchange.js';
 import { insertSignIn } from './queries.js';
 
 const LIFETIME_MS = 10 * 60_000;
 
 /** Stores a sign-in that a browser begins. @returns the address of the provider to which it goes. @throws AppError 503. */
 export async function beginSignIn(
-  {
-    prisma,
-    exchange,
-    clock,
-  }: { readonly prisma: Prisma; readonly exchange: Exchange; readonly clock: Clock },
+  ctx: ProviderSignInContext,
   provider: StoredProvider,
   browser: string,
   {
@@ -25,9 +20,9 @@ export async function beginSignIn(
 ): Promise<URL> {
   const state = randomBytes(32).toString('base64url');
   const isFresh = sessionId !== null;
-  const url = await exchange.toAuthorizationUrl(provider, { state, browser }, { email, isFresh });
-  const createdAt = new Date(clock());
-  await insertSignIn(prisma, {
+  const url = await toAuthorizationUrl(ctx, provider, { state, browser }, { email, isFresh });
+  const createdAt = new Date(ctx.clock());
+  await insertSignIn(ctx.prisma, {
     stateHash: toDigest(state),
     orgId: provider.orgId,
     revision: provider.revision,

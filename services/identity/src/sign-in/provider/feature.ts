@@ -1,17 +1,14 @@
 import type { App } from '@platform/service-kit';
 import type pg from 'pg';
 import { createAttemptLimits } from '../../base/rate-limits/attempt-limits.js';
-import type { SessionService } from '../sessions/service.js';
-import { createConfirmations } from './confirmations.js';
-import { createExchange } from './exchange.js';
+import type { SessionContext } from '../sessions/service.js';
+import type { ProviderSignInContext } from './context.js';
 import { providerSignInRoutes } from './routes.js';
-import { createProviderSignIns, type ProviderSignInDeps } from './service.js';
 
 /** Registers the sign-in with the identity provider of an organisation. */
 export function registerProviderSignIn(
   app: App,
-  deps: Omit<ProviderSignInDeps, 'confirmations' | 'exchange' | 'limits'> &
-    Parameters<typeof createExchange>[0] & { readonly pool: pg.Pool; readonly sessions: SessionService },
+  deps: Omit<ProviderSignInContext, 'limits'> & { readonly pool: pg.Pool; readonly sessions: SessionContext },
 ): void {
   const limits = createAttemptLimits(deps.pool, {
     name: 'provider',
@@ -19,8 +16,5 @@ export function registerProviderSignIn(
     perAddress: 100,
     message: 'Too many sign-ins: try again later',
   });
-  const exchange = createExchange(deps);
-  const confirmations = createConfirmations({ ...deps, exchange, limits });
-  const signIns = createProviderSignIns({ ...deps, confirmations, exchange, limits });
-  providerSignInRoutes(app, { signIns, confirmations, sessions: deps.sessions });
+  providerSignInRoutes(app, { ...deps, limits }, deps.sessions);
 }

@@ -8,10 +8,8 @@ import type { ClientAddress } from '../../base/caller/client.js';
 import { getDomain } from '../identity-provider/domain.js';
 import { notifyMember } from '../identity-provider/notices.js';
 import { findLink, isVerifiedDomain, type StoredProvider } from '../identity-provider/queries.js';
-import type { OneTimeSecrets } from '../../mails/one-time-secrets/service.js';
-import type { Outbox } from '../../mails/outbox/outbox.js';
 import { lockFactors } from '../second-factor/queries.js';
-import { isProven, type Passwords } from '../../base/passwords.js';
+import { isProven } from '../../base/passwords.js';
 import {
   type Account,
   findMember,
@@ -20,6 +18,7 @@ import {
   setFirstPassword,
   withdrawLapsedInvitations,
 } from '../../members/members/queries.js';
+import type { ProviderSignInContext } from './context.js';
 import { Refused } from './errors.js';
 import type { Person } from './person.js';
 import { findLinkedUser, insertLink, wasMember } from './queries.js';
@@ -29,14 +28,8 @@ export class Overtaken extends Error {
   override readonly name = 'Overtaken';
 }
 
-export interface AdmissionContext {
-  readonly passwords: Passwords;
-  readonly secrets: OneTimeSecrets;
-  readonly outbox: Outbox;
-}
-
 /** A member who never chose a password has an unknown random one, so that they can choose one by mail. */
-const createUnknownPassword = ({ passwords }: AdmissionContext) =>
+const createUnknownPassword = ({ passwords }: ProviderSignInContext) =>
   passwords.hash(randomBytes(32).toString('base64url'), isProven);
 
 async function lock(tx: Transaction, orgId: string, userId: string): Promise<Account> {
@@ -47,7 +40,7 @@ async function lock(tx: Transaction, orgId: string, userId: string): Promise<Acc
 }
 
 async function acceptInvitation(
-  ctx: AdmissionContext,
+  ctx: ProviderSignInContext,
   tx: Transaction,
   { id, orgId }: Account,
   actor: Actor,
@@ -68,7 +61,7 @@ async function acceptInvitation(
 }
 
 async function create(
-  ctx: AdmissionContext,
+  ctx: ProviderSignInContext,
   tx: Transaction,
   orgId: string,
   person: Person,
@@ -97,7 +90,7 @@ async function create(
 
 /** Links the account with the subject, until the member or an administrator disconnects it. */
 async function link(
-  ctx: AdmissionContext,
+  ctx: ProviderSignInContext,
   tx: Transaction,
   { orgId, issuer }: StoredProvider,
   { subject }: Person,
@@ -124,7 +117,7 @@ async function link(
  * @throws Refused when there is none, and Overtaken.
  */
 export async function admit(
-  ctx: AdmissionContext,
+  ctx: ProviderSignInContext,
   tx: Transaction,
   provider: StoredProvider,
   person: Person,

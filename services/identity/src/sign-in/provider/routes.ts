@@ -7,13 +7,14 @@ import { getClient } from '../../base/caller/client.js';
 import { requireFormToken } from '../page-kit/form-token.js';
 import { sendPage } from '../page-kit/page.js';
 import { registerPages } from '../page-kit/scope.js';
-import type { SessionService } from '../sessions/service.js';
+import type { SessionContext } from '../sessions/service.js';
 import { continueSignIn, getFormState, showAgain } from '../pages/browser-session.js';
 import { CONFIRM_WITH_PROVIDER_PATH, PROVIDER_PATH } from '../pages/pages.js';
 import { readReturnTo, toSignInPath } from '../pages/paths.js';
-import type { Confirmations } from './confirmations.js';
+import { beginConfirmation } from './confirmations.js';
+import type { ProviderSignInContext } from './context.js';
 import { CALLBACK_PATH, failedPage, leavingPage, providerPage, unconfirmedPage } from './pages.js';
-import type { ProviderSignIns } from './service.js';
+import { beginProviderSignIn, completeProviderSignIn } from './service.js';
 
 /** The cookie of a browser that has begun a sign-in. It opens nothing: the provider's answer counts only together with it. */
 const COOKIE = 'provider';
@@ -46,18 +47,7 @@ function setBrowser({ server }: FastifyRequest, reply: FastifyReply, secret: str
 }
 
 /** Open to everyone: the pages on which people sign in with the identity provider of their organisation. */
-export function providerSignInRoutes(
-  app: App,
-  {
-    signIns,
-    confirmations,
-    sessions,
-  }: {
-    readonly signIns: ProviderSignIns;
-    readonly confirmations: Confirmations;
-    readonly sessions: SessionService;
-  },
-): void {
+export function providerSignInRoutes(app: App, ctx: ProviderSignInContext, sessions: SessionContext): void {
   registerPages(app, (scope) => {
     scope.get(PROVIDER_PATH, { schema: { hide, querystring: PageQuery } }, (request, reply) =>
       sendPage(reply, providerPage(getFormState(request, reply, request.query))),
@@ -71,7 +61,7 @@ export function providerSignInRoutes(
         const browser = createBrowser(request);
         const to = { returnTo: state.returnTo, client: getClient(request) };
         try {
-          const url = await signIns.begin(request.body.email, browser, to);
+          const url = await beginProviderSignIn(ctx, request.body.email, browser, to);
           setBrowser(request, reply, browser, MAX_AGE_SECONDS);
           return await sendPage(reply, leavingPage(url));
         } catch (error) {
@@ -89,7 +79,7 @@ export function providerSignInRoutes(
         if (!caller) return reply.redirect(toSignInPath(returnTo), 303);
         const browser = createBrowser(request);
         try {
-          const url = await confirmations.begin(caller, browser, returnTo);
+          const url = await beginConfirmation(ctx, caller, browser, returnTo);
           setBrowser(request, reply, browser, MAX_AGE_SECONDS);
           return await sendPage(reply, leavingPage(url));
         } catch (error) {
@@ -106,7 +96,7 @@ export function providerSignInRoutes(
         const query = request.url.split('?').slice(1).join('?');
         const visitor = { client: getClient(request), caller: await findCaller(request) };
         const browser = readBrowser(request) ?? '';
-        const completed = await signIns.complete(request.params.orgId, query, browser, visitor);
+        const completed = await completeProviderSignIn(ctx, request.params.orgId, query, browser, visitor);
         const returnTo = readReturnTo(completed.returnTo);
         if ('fault' in completed) {
           const { message, statusCode: status } = completed.fault;

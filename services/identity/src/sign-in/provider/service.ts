@@ -1,8 +1,8 @@
 import { toDigest } from '@platform/auth';
-import { AppError, type Clock, tooManyRequests } from '@platform/service-kit';
-import type { Prisma, Transaction } from '../../prisma.js';
+import { AppError, tooManyRequests } from '@platform/service-kit';
+import type { Transaction } from '../../prisma.js';
 import type { Account } from '../../members/members/queries.js';
-import { ATTEMPT_WINDOW_MS, type AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
+import { ATTEMPT_WINDOW_MS } from '../../base/rate-limits/attempt-limits.js';
 import { incrementCount, toKey } from '../../base/rate-limits/rate-limits.sql.js';
 import type { Caller } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/record.sql.js';
@@ -11,7 +11,7 @@ import { findProvider, findProviderOfDomain, holdProvider } from '../identity-pr
 import type { ClientAddress } from '../../base/caller/client.js';
 import { holdSignInSettings } from '../../members/organisation/queries.js';
 import { backdateAuthentication } from '../sessions/queries.js';
-import type { PassFirstFactor, SignInOutcome } from '../sessions/sign-in-outcome.js';
+import type { SignInOutcome } from '../sessions/sign-in-outcome.js';
 import { normaliseEmail } from '../../members/members/service.js';
 import { beginSignIn } from './begin.js';
 import {
@@ -23,10 +23,11 @@ import {
 } from './claims.js';
 import { lockProviderGroups, replaceProviderGroups } from '../../groups/provider-groups.js';
 import { findProviderGroupsOf, toNameKey } from '../../groups/queries.js';
-import type { Confirmations } from './confirmations.js';
+import { completeConfirmation } from './confirmations.js';
+import type { ProviderSignInContext } from './context.js';
 import { noProvider, Refused, signInExpired } from './errors.js';
-import type { Begun, Exchange } from './exchange.js';
-import { type AdmissionContext, admit, Overtaken } from './member.js';
+import { type Begun, readClaims } from './exchange.js';
+import { admit, Overtaken } from './member.js';
 import { type Person, toPerson } from './person.js';
 import { consumeSignIn, isUniqueViolation, type StoredSignIn } from './queries.js';
 
@@ -59,15 +60,6 @@ export type CompletedSignIn =
   | { readonly outcome: SignInOutcome | undefined; readonly returnTo: string }
   | { readonly fault: AppError; readonly returnTo: string | undefined; readonly isConfirmation: boolean };
 
-export interface ProviderSignInDeps extends AdmissionContext {
-  readonly prisma: Prisma;
-  readonly confirmations: Confirmations;
-  readonly exchange: Exchange;
-  readonly passFirstFactor: PassFirstFactor;
-  readonly limits: AttemptLimits;
-  readonly clock: Clock;
-}
-
 /** Leaves out names that another one has in another case. */
 function toDistinct(names: readonly string[]): string[] {
   const byKey = new Map<string, string>();
@@ -75,152 +67,171 @@ function toDistinct(names: readonly string[]): string[] {
   return [...byKey.values()];
 }
 
-export function createProviderSignIns(deps: ProviderSignInDeps) {
-  const { prisma, confirmations, exchange, passFirstFactor, limits, outbox, clock } = deps;
-
-  /** Replaces the member's groups by those that the provider states; keeps them, and says so, where it states none. */
-  async function takeOverGroups(
-    tx: Transaction,
-    { id: memberId, orgId }: Account,
-    stated: StatedGroups,
-    client: ClientAddress,
-  ): Promise<void> {
-    const at = new Date(clock());
-    const actor = { actorId: memberId, credential: null, client };
-    const signIn = { orgId, memberId, actor, at };
-    const reason =
-      typeof stated === 'string' ? stated : await replaceProviderGroups(tx, signIn, toDistinct(stated));
-    if (reason === undefined) return;
-    // A provider that never states groups takes none away.
-    if (reason === 'absent' && (await findProviderGroupsOf(tx, memberId)).length === 0) return;
-    await insertAuditEntry(tx, {
-      orgId,
-      action: 'identity_provider.groups_kept',
-      actor,
-      subjectId: memberId,
-      reason,
-      at,
-    });
-  }
-
-  /** Signs the person in, in one transaction with everything that it takes to make them a member. */
-  const signIn = (revision: string, orgId: string, person: Person, claims: Claims, client: ClientAddress) =>
-    prisma.$transaction(async (tx) => {
-      const provider = await holdProvider(tx, orgId);
-      if (provider?.revision !== revision) throw signInExpired();
-      // Before the audit entries, whose counter a change of these settings locks while it waits for sign-ins.
-      await holdSignInSettings(tx, orgId);
-      const { groupsClaim } = provider;
-      const stated = groupsClaim === null ? undefined : readGroups(claims, groupsClaim);
-      if (typeof stated === 'object') await lockProviderGroups(tx, orgId, stated);
-      const account = await admit(deps, tx, provider, person, client, new Date(clock()));
-      if (stated !== undefined) await takeOverGroups(tx, account, stated, client);
-      const secondFactor = hasSecondFactor(claims, provider.secondFactorValues) ? 'provider' : undefined;
-      const outcome = await passFirstFactor(tx, account, client, 'provider', secondFactor);
-      // Whoever finds the browser open can sign in again without a password, where the provider still knows the person. A
-      // provider that does not say when the person authenticated may not have asked at all.
-      const authenticatedAt = readAuthenticationTime(claims) ?? new Date(0);
-      if ('session' in outcome)
-        await backdateAuthentication(tx, account, outcome.session.accessToken, authenticatedAt);
-      return outcome;
-    });
-
-  /** @throws AppError 429. */
-  async function countSignIn(orgId: string, { subject }: Person): Promise<void> {
-    const key = `provider:person:${toKey(`${orgId} ${subject}`)}`;
-    const count = await incrementCount(prisma, key, new Date(clock()), ATTEMPT_WINDOW_MS);
-    if (count > MAX_SIGN_INS)
-      throw tooManyRequests(ATTEMPT_WINDOW_MS / 1_000, 'Too many sign-ins: try again later');
-  }
-
-  async function signInPatiently(...attempt: Parameters<typeof signIn>): Promise<SignInOutcome> {
-    for (let tries = 1; ; tries += 1)
-      try {
-        return await signIn(...attempt);
-      } catch (error) {
-        if (!(error instanceof Overtaken || isUniqueViolation(error)) || tries === TRIES) throw error;
-      }
-  }
-
-  /** @returns undefined when the sign-in has confirmed the session of the browser. */
-  async function completeBegun(
-    stored: StoredSignIn,
-    begun: Begun,
-    query: string,
-    { client, caller }: Visitor,
-  ): Promise<SignInOutcome | undefined> {
-    const { orgId, revision, sessionId } = stored;
-    const provider = await findProvider(prisma, orgId);
-    if (provider?.revision !== revision) throw signInExpired();
-    const claims = await exchange.readClaims(provider, begun, query);
-    if (sessionId !== null) {
-      await confirmations.complete(caller, stored, provider, claims);
-      return undefined;
-    }
-    const person = toPerson(provider.issuer, claims);
-    await countSignIn(orgId, person);
-    const outcome = await signInPatiently(revision, orgId, person, claims, client);
-    outbox.wake();
-    await limits.succeed(getDomain(person.email), client);
-    return outcome;
-  }
-
-  const recordRefusal = (orgId: string, { reason, email }: Refused, client: ClientAddress) =>
-    insertAuditEntry(prisma, {
-      orgId,
-      action: 'identity_provider.refused',
-      actor: { actorId: null, credential: null, client },
-      subjectId: orgId,
-      reason,
-      detail: email === undefined ? {} : { email },
-      at: new Date(clock()),
-    });
-
-  return {
-    /**
-     * Begins a sign-in. Neither the answer nor its time depends on whether there is an account.
-     *
-     * @param browser - the secret that the browser's cookie holds.
-     * @returns the address of the provider to which the browser goes.
-     * @throws AppError 400 NO_PROVIDER; 429; 503 PROVIDER_UNAVAILABLE.
-     */
-    async begin(
-      typed: string,
-      browser: string,
-      { returnTo, client }: { readonly returnTo: string; readonly client: ClientAddress },
-    ): Promise<URL> {
-      const email = normaliseEmail(typed);
-      const domain = getDomain(email);
-      await limits.begin(domain, client);
-      const provider = await findProviderOfDomain(prisma, domain);
-      if (!provider) throw noProvider();
-      return beginSignIn(deps, provider, browser, { email, returnTo });
-    },
-
-    /**
-     * Completes a sign-in with what the provider of the organisation sent the browser back with. Its faults are 400 SIGN_IN_EXPIRED,
-     * SIGN_IN_REFUSED; 403 NOT_ADMITTED; 503.
-     */
-    async complete(
-      orgId: string,
-      query: string,
-      browser: string,
-      visitor: Visitor,
-    ): Promise<CompletedSignIn> {
-      const state = new URLSearchParams(query).get('state') ?? '';
-      const wanted = { orgId, stateHash: toDigest(state), browserHash: toDigest(browser) };
-      const begun = await consumeSignIn(prisma, wanted, new Date(clock()));
-      try {
-        if (!begun || begun.hasExpired) throw signInExpired();
-        const outcome = await completeBegun(begun, { state, browser }, query, visitor);
-        return { outcome, returnTo: begun.returnTo };
-      } catch (fault) {
-        if (!(fault instanceof AppError)) throw fault;
-        if (begun && fault instanceof Refused) await recordRefusal(begun.orgId, fault, visitor.client);
-        return { fault, returnTo: begun?.returnTo, isConfirmation: typeof begun?.sessionId === 'string' };
-      }
-    },
-  };
+/** Replaces the member's groups by those that the provider states; keeps them, and says so, where it states none. */
+async function takeOverGroups(
+  { clock }: ProviderSignInContext,
+  tx: Transaction,
+  { id: memberId, orgId }: Account,
+  stated: StatedGroups,
+  client: ClientAddress,
+): Promise<void> {
+  const at = new Date(clock());
+  const actor = { actorId: memberId, credential: null, client };
+  const signIn = { orgId, memberId, actor, at };
+  const reason =
+    typeof stated === 'string' ? stated : await replaceProviderGroups(tx, signIn, toDistinct(stated));
+  if (reason === undefined) return;
+  // A provider that never states groups takes none away.
+  if (reason === 'absent' && (await findProviderGroupsOf(tx, memberId)).length === 0) return;
+  await insertAuditEntry(tx, {
+    orgId,
+    action: 'identity_provider.groups_kept',
+    actor,
+    subjectId: memberId,
+    reason,
+    at,
+  });
 }
 
-export type ProviderSignIns = ReturnType<typeof createProviderSignIns>;
+/** Signs the person in, in one transaction with everything that it takes to make them a member. */
+const signIn = (
+  ctx: ProviderSignInContext,
+  revision: string,
+  orgId: string,
+  person: Person,
+  claims: Claims,
+  client: ClientAddress,
+) =>
+  ctx.prisma.$transaction(async (tx) => {
+    const provider = await holdProvider(tx, orgId);
+    if (provider?.revision !== revision) throw signInExpired();
+    // Before the audit entries, whose counter a change of these settings locks while it waits for sign-ins.
+    await holdSignInSettings(tx, orgId);
+    const { groupsClaim } = provider;
+    const stated = groupsClaim === null ? undefined : readGroups(claims, groupsClaim);
+    if (typeof stated === 'object') await lockProviderGroups(tx, orgId, stated);
+    const account = await admit(ctx, tx, provider, person, client, new Date(ctx.clock()));
+    if (stated !== undefined) await takeOverGroups(ctx, tx, account, stated, client);
+    const secondFactor = hasSecondFactor(claims, provider.secondFactorValues) ? 'provider' : undefined;
+    const outcome = await ctx.passFirstFactor(tx, account, client, 'provider', secondFactor);
+    // Whoever finds the browser open can sign in again without a password, where the provider still knows the person. A
+    // provider that does not say when the person authenticated may not have asked at all.
+    const authenticatedAt = readAuthenticationTime(claims) ?? new Date(0);
+    if ('session' in outcome)
+      await backdateAuthentication(tx, account, outcome.session.accessToken, authenticatedAt);
+    return outcome;
+  });
+
+/** @throws AppError 429. */
+async function countSignIn(
+  { prisma, clock }: ProviderSignInContext,
+  orgId: string,
+  { subject }: Person,
+): Promise<void> {
+  const key = `provider:person:${toKey(`${orgId} ${subject}`)}`;
+  const count = await incrementCount(prisma, key, new Date(clock()), ATTEMPT_WINDOW_MS);
+  if (count > MAX_SIGN_INS)
+    throw tooManyRequests(ATTEMPT_WINDOW_MS / 1_000, 'Too many sign-ins: try again later');
+}
+
+async function signInPatiently(
+  ctx: ProviderSignInContext,
+  revision: string,
+  orgId: string,
+  person: Person,
+  claims: Claims,
+  client: ClientAddress,
+): Promise<SignInOutcome> {
+  for (let tries = 1; ; tries += 1)
+    try {
+      return await signIn(ctx, revision, orgId, person, claims, client);
+    } catch (error) {
+      if (!(error instanceof Overtaken || isUniqueViolation(error)) || tries === TRIES) throw error;
+    }
+}
+
+/** @returns undefined when the sign-in has confirmed the session of the browser. */
+async function completeBegun(
+  ctx: ProviderSignInContext,
+  stored: StoredSignIn,
+  begun: Begun,
+  query: string,
+  { client, caller }: Visitor,
+): Promise<SignInOutcome | undefined> {
+  const { orgId, revision, sessionId } = stored;
+  const provider = await findProvider(ctx.prisma, orgId);
+  if (provider?.revision !== revision) throw signInExpired();
+  const claims = await readClaims(ctx, provider, begun, query);
+  if (sessionId !== null) {
+    await completeConfirmation(ctx, caller, stored, provider, claims);
+    return undefined;
+  }
+  const person = toPerson(provider.issuer, claims);
+  await countSignIn(ctx, orgId, person);
+  const outcome = await signInPatiently(ctx, revision, orgId, person, claims, client);
+  ctx.outbox.wake();
+  await ctx.limits.succeed(getDomain(person.email), client);
+  return outcome;
+}
+
+const recordRefusal = (
+  { prisma, clock }: ProviderSignInContext,
+  orgId: string,
+  { reason, email }: Refused,
+  client: ClientAddress,
+) =>
+  insertAuditEntry(prisma, {
+    orgId,
+    action: 'identity_provider.refused',
+    actor: { actorId: null, credential: null, client },
+    subjectId: orgId,
+    reason,
+    detail: email === undefined ? {} : { email },
+    at: new Date(clock()),
+  });
+
+/**
+ * Begins a sign-in. Neither the answer nor its time depends on whether there is an account.
+ *
+ * @param browser - the secret that the browser's cookie holds.
+ * @returns the address of the provider to which the browser goes.
+ * @throws AppError 400 NO_PROVIDER; 429; 503 PROVIDER_UNAVAILABLE.
+ */
+export async function beginProviderSignIn(
+  ctx: ProviderSignInContext,
+  typed: string,
+  browser: string,
+  { returnTo, client }: { readonly returnTo: string; readonly client: ClientAddress },
+): Promise<URL> {
+  const email = normaliseEmail(typed);
+  const domain = getDomain(email);
+  await ctx.limits.begin(domain, client);
+  const provider = await findProviderOfDomain(ctx.prisma, domain);
+  if (!provider) throw noProvider();
+  return beginSignIn(ctx, provider, browser, { email, returnTo });
+}
+
+/**
+ * Completes a sign-in with what the provider of the organisation sent the browser back with. Its faults are 400 SIGN_IN_EXPIRED,
+ * SIGN_IN_REFUSED; 403 NOT_ADMITTED; 503.
+ */
+export async function completeProviderSignIn(
+  ctx: ProviderSignInContext,
+  orgId: string,
+  query: string,
+  browser: string,
+  visitor: Visitor,
+): Promise<CompletedSignIn> {
+  const state = new URLSearchParams(query).get('state') ?? '';
+  const wanted = { orgId, stateHash: toDigest(state), browserHash: toDigest(browser) };
+  const begun = await consumeSignIn(ctx.prisma, wanted, new Date(ctx.clock()));
+  try {
+    if (!begun || begun.hasExpired) throw signInExpired();
+    const outcome = await completeBegun(ctx, begun, { state, browser }, query, visitor);
+    return { outcome, returnTo: begun.returnTo };
+  } catch (fault) {
+    if (!(fault instanceof AppError)) throw fault;
+    if (begun && fault instanceof Refused) await recordRefusal(ctx, begun.orgId, fault, visitor.client);
+    return { fault, returnTo: begun?.returnTo, isConfirmation: typeof begun?.sessionId === 'string' };
+  }
+}

@@ -4,16 +4,13 @@ import { createAttemptLimits } from '../../base/rate-limits/attempt-limits.js';
 import { toRelyingParty } from '../passkeys/relying-party.js';
 import type { SecondFactorContext } from './context.js';
 import { passkeyLoginRoutes, secondFactorLoginRoutes } from './login.routes.js';
-import { createOwnPasskeys, type OwnPasskeys } from './own-passkeys.js';
-import { ownPasskeyRoutes } from './passkey.routes.js';
-import { memberSecondFactorRoutes, ownSecondFactorRoutes } from './routes.js';
-import { createOwnSecondFactor, type OwnSecondFactor } from './service.js';
-import { createSignInSteps, type SignInSteps } from './sign-in.js';
+import { newPasskeyRoutes, storedPasskeyRoutes } from './passkey.routes.js';
+import { memberSecondFactorRoutes, ownSecondFactorRoutes, recoveryCodeRoutes } from './routes.js';
 
 /**
  * Registers the second step of a sign-in, the own second factor, and its reset.
  *
- * @returns the steps that every first factor goes on to: they alone can open a session.
+ * @returns the context of the steps that every first factor goes on to: they alone can open a session.
  */
 export function registerSecondFactor(
   app: App,
@@ -21,11 +18,7 @@ export function registerSecondFactor(
     readonly config: { readonly PUBLIC_URL: string };
     readonly pool: pg.Pool;
   },
-): {
-  readonly signInSteps: SignInSteps;
-  readonly ownSecondFactor: OwnSecondFactor;
-  readonly ownPasskeys: OwnPasskeys;
-} {
+): SecondFactorContext {
   const ctx = {
     ...deps,
     relyingParty: toRelyingParty(deps.config.PUBLIC_URL),
@@ -46,13 +39,12 @@ export function registerSecondFactor(
       message: 'Too many sign-ins: try again later',
     }),
   };
-  const signInSteps = createSignInSteps(ctx);
-  const ownSecondFactor = createOwnSecondFactor(ctx);
-  const ownPasskeys = createOwnPasskeys(ctx);
-  secondFactorLoginRoutes(app, signInSteps);
-  passkeyLoginRoutes(app, signInSteps);
-  ownSecondFactorRoutes(app, ownSecondFactor);
-  ownPasskeyRoutes(app, ownPasskeys);
+  secondFactorLoginRoutes(app, ctx);
+  passkeyLoginRoutes(app, ctx);
+  ownSecondFactorRoutes(app, ctx);
+  recoveryCodeRoutes(app, ctx);
+  newPasskeyRoutes(app, ctx);
+  storedPasskeyRoutes(app, ctx);
   memberSecondFactorRoutes(app, ctx);
-  return { signInSteps, ownSecondFactor, ownPasskeys };
+  return ctx;
 }

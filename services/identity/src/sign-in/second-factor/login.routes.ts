@@ -17,14 +17,21 @@ import {
   NewPasskeyAtSignInBody,
   SecondFactorBody,
 } from './schemas.js';
-import type { SignInSteps } from './sign-in.js';
+import { askPasskey, passSecondFactor } from './sign-in.js';
 import { toPresented } from './verify.js';
 import { noPasskey, passkeyExists, passkeyInvalid, passkeysUnavailable } from '../passkeys/errors.js';
+import {
+  beginPasskeyAtSignIn,
+  confirmEnrolmentAtSignIn,
+  confirmPasskeyAtSignIn,
+  enrolAtSignIn,
+} from './enrol-at-sign-in.js';
+import type { SecondFactorContext } from './context.js';
 
 const LOGIN = '/api/v1/auth/login/second-factor';
 
 /** Open to everyone; each request proves its authority by the challenge of a pending sign-in. */
-export function secondFactorLoginRoutes(app: App, steps: SignInSteps): void {
+export function secondFactorLoginRoutes(app: App, ctx: SecondFactorContext): void {
   const tags = ['Sessions'];
   app.post(
     LOGIN,
@@ -46,7 +53,7 @@ export function secondFactorLoginRoutes(app: App, steps: SignInSteps): void {
       const { challenge, ...sent } = request.body;
       const presented = toPresented(sent);
       if (!presented) throw ownFactorRequired();
-      return steps.passSecondFactor(challenge, presented, getClient(request));
+      return passSecondFactor(ctx, challenge, presented, getClient(request));
     },
   );
   app.post(
@@ -62,7 +69,7 @@ export function secondFactorLoginRoutes(app: App, steps: SignInSteps): void {
         response: { 200: EnrolmentResponse, ...errorResponses(400, 401, signInExpired()) },
       },
     },
-    (request) => steps.enrol(request.body.challenge),
+    (request) => enrolAtSignIn(ctx, request.body.challenge),
   );
   app.post(
     `${LOGIN}/totp/confirm`,
@@ -82,13 +89,13 @@ export function secondFactorLoginRoutes(app: App, steps: SignInSteps): void {
     },
     async (request) => {
       const { challenge, ...sent } = request.body;
-      return steps.confirmEnrolment(challenge, sent, getClient(request));
+      return confirmEnrolmentAtSignIn(ctx, challenge, sent, getClient(request));
     },
   );
 }
 
 /** As {@link secondFactorLoginRoutes}, for passkeys. */
-export function passkeyLoginRoutes(app: App, steps: SignInSteps): void {
+export function passkeyLoginRoutes(app: App, ctx: SecondFactorContext): void {
   const tags = ['Sessions'];
   app.post(
     `${LOGIN}/passkey-options`,
@@ -106,7 +113,7 @@ export function passkeyLoginRoutes(app: App, steps: SignInSteps): void {
         },
       },
     },
-    (request) => steps.askPasskey(request.body.challenge),
+    (request) => askPasskey(ctx, request.body.challenge),
   );
   app.post(
     `${LOGIN}/passkey-creation-options`,
@@ -124,7 +131,7 @@ export function passkeyLoginRoutes(app: App, steps: SignInSteps): void {
         },
       },
     },
-    (request) => steps.beginPasskey(request.body.challenge),
+    (request) => beginPasskeyAtSignIn(ctx, request.body.challenge),
   );
   app.post(
     `${LOGIN}/passkeys`,
@@ -153,7 +160,7 @@ export function passkeyLoginRoutes(app: App, steps: SignInSteps): void {
     },
     async (request) => {
       const { challenge, ...made } = request.body;
-      return steps.confirmPasskey(challenge, made, getClient(request));
+      return confirmPasskeyAtSignIn(ctx, challenge, made, getClient(request));
     },
   );
 }

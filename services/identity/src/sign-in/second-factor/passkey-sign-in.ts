@@ -9,9 +9,10 @@ import { findPasskeyOwner } from '../passkeys/queries.js';
 import type { PasskeyAssertion } from '../passkeys/schemas.js';
 import { consumeSignInChallenge, createSignInChallenge } from '../passkeys/sign-in-challenges.js';
 import { providerRequired } from '../sessions/errors.js';
-import type { PassFirstFactor, SignInOutcome } from '../sessions/sign-in-outcome.js';
+import type { SignInOutcome } from '../sessions/sign-in-outcome.js';
 import type { SecondFactorContext } from './context.js';
 import { lockFactors, type Member } from './queries.js';
+import { passFirstFactor } from './sign-in.js';
 import { reportCopy } from './verify.js';
 
 /*
@@ -24,69 +25,69 @@ type Attempt =
   | { readonly outcome: SignInOutcome }
   | { readonly fault: 'refused' | 'provider'; readonly email: string };
 
-export function createPasskeySignIn(ctx: SecondFactorContext, passFirstFactor: PassFirstFactor) {
-  const { prisma, box, passkeyLimits: limits, outbox, failures, relyingParty, clock } = ctx;
-
-  /** Checks what was signed, and opens the session. The transaction is committed in any case. */
-  async function attempt(
-    tx: Transaction,
-    member: Member,
-    assertion: PasskeyAssertion,
-    client: ClientAddress,
-  ): Promise<Attempt | undefined> {
-    if (!(await lockFactors(tx, member))) return undefined;
-    const account = await findMember(tx, member.orgId, member.userId);
-    if (!account) return undefined;
-    const { email } = account;
-    const at = new Date(clock());
-    const challenge = await consumeSignInChallenge(tx, box, member.userId, assertion, at);
-    const signed = { challenge, isAlone: true, at };
-    const checked = await checkSignature(tx, relyingParty, member, assertion, signed);
-    if ('fault' in checked) {
-      if (checked.fault === 'counterFell')
-        await reportCopy(ctx, tx, member, checked.passkey.name, { client, at });
-      return { fault: 'refused', email };
-    }
-    if (await isProviderRequired(tx, account.id)) return { fault: 'provider', email };
-    return { outcome: await passFirstFactor(tx, account, client, 'passkey', 'passkey') };
+/** Checks what was signed, and opens the session. The transaction is committed in any case. */
+async function attemptSignIn(
+  ctx: SecondFactorContext,
+  tx: Transaction,
+  member: Member,
+  assertion: PasskeyAssertion,
+  client: ClientAddress,
+): Promise<Attempt | undefined> {
+  if (!(await lockFactors(tx, member))) return undefined;
+  const account = await findMember(tx, member.orgId, member.userId);
+  if (!account) return undefined;
+  const { email } = account;
+  const at = new Date(ctx.clock());
+  const challenge = await consumeSignInChallenge(tx, ctx.box, member.userId, assertion, at);
+  const signed = { challenge, isAlone: true, at };
+  const checked = await checkSignature(tx, ctx.relyingParty, member, assertion, signed);
+  if ('fault' in checked) {
+    if (checked.fault === 'counterFell')
+      await reportCopy(ctx, tx, member, checked.passkey.name, { client, at });
+    return { fault: 'refused', email };
   }
+  if (await isProviderRequired(tx, account.id)) return { fault: 'provider', email };
+  return { outcome: await passFirstFactor(ctx, tx, account, client, 'passkey', 'passkey') };
+}
 
-  return {
-    /** Returns the options with which a browser asks for a passkey of any account; undefined where there can be none. */
-    askAnyPasskey: (): object | undefined =>
-      relyingParty && createSignInOptions(relyingParty, createSignInChallenge(box, clock())),
+/** Returns the options with which a browser asks for a passkey of any account; undefined where there can be none. */
+export function askAnyPasskey({ relyingParty, box, clock }: SecondFactorContext): object | undefined {
+  return relyingParty && createSignInOptions(relyingParty, createSignInChallenge(box, clock()));
+}
 
-    /**
-     * Signs in with a passkey alone.
-     *
-     * @throws AppError 401 PASSKEY_REFUSED, PROVIDER_REQUIRED; 409 PASSKEYS_UNAVAILABLE; 429.
-     */
-    async signInWithPasskey(assertion: PasskeyAssertion, client: ClientAddress): Promise<SignInOutcome> {
-      if (!relyingParty) throw passkeysUnavailable();
-      await limits.begin(assertion.id, client);
-      const owner = await findPasskeyOwner(prisma, assertion.id);
-      const attempted =
-        owner &&
-        (await limits.check(
-          assertion.id,
-          client,
-          prisma.$transaction((tx) => attempt(tx, owner, assertion, client)),
-        ));
-      outbox.wake();
-      if (!attempted) throw passkeyRefused();
-      if ('fault' in attempted) {
-        const { fault, email } = attempted;
-        const isRequired = fault === 'provider';
-        failures.record({
-          email,
-          method: 'passkey',
-          client,
-          ...(isRequired && { reason: 'provider required' }),
-        });
-        throw isRequired ? providerRequired() : passkeyRefused();
-      }
-      await limits.succeed(assertion.id, client);
-      return attempted.outcome;
-    },
-  };
+/**
+ * Signs in with a passkey alone.
+ *
+ * @throws AppError 401 PASSKEY_REFUSED, PROVIDER_REQUIRED; 409 PASSKEYS_UNAVAILABLE; 429.
+ */
+export async function signInWithPasskey(
+  ctx: SecondFactorContext,
+  assertion: PasskeyAssertion,
+  client: ClientAddress,
+): Promise<SignInOutcome> {
+  if (!ctx.relyingParty) throw passkeysUnavailable();
+  await ctx.passkeyLimits.begin(assertion.id, client);
+  const owner = await findPasskeyOwner(ctx.prisma, assertion.id);
+  const attempted =
+    owner &&
+    (await ctx.passkeyLimits.check(
+      assertion.id,
+      client,
+      ctx.prisma.$transaction((tx) => attemptSignIn(ctx, tx, owner, assertion, client)),
+    ));
+  ctx.outbox.wake();
+  if (!attempted) throw passkeyRefused();
+  if ('fault' in attempted) {
+    const { fault, email } = attempted;
+    const isRequired = fault === 'provider';
+    ctx.failures.record({
+      email,
+      method: 'passkey',
+      client,
+      ...(isRequired && { reason: 'provider required' }),
+    });
+    throw isRequired ? providerRequired() : passkeyRefused();
+  }
+  await ctx.passkeyLimits.succeed(assertion.id, client);
+  return attempted.outcome;
 }

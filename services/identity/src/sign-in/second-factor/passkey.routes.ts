@@ -3,7 +3,13 @@ import { type App, errorResponses, IdPath, Message } from '@platform/service-kit
 import { inAnySession } from '../../base/confirmation.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { CreationOptions, RequestOptions } from '../passkeys/schemas.js';
-import type { OwnPasskeys } from './own-passkeys.js';
+import {
+  beginOwnPasskey,
+  beginPasskeyProof,
+  confirmOwnPasskey,
+  removeOwnPasskey,
+  renameOwnPasskey,
+} from './own-passkeys.js';
 import { OWN } from './routes.js';
 import { Confirmed, NewPasskeyBody, ProofBody, RenameBody } from './schemas.js';
 import {
@@ -14,9 +20,10 @@ import {
   passkeysUnavailable,
 } from '../passkeys/errors.js';
 import { enrolmentExpired, lastSecondFactor, ownFactorRequired, wrongOwnFactor } from './errors.js';
+import type { SecondFactorContext } from './context.js';
 
-/** For members with a session: their own passkeys. */
-export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
+/** For members with a session: how a passkey is asked for, and how one is added. */
+export function newPasskeyRoutes(app: App, ctx: SecondFactorContext): void {
   const tags = ['Account'];
   const onRequest = [app.authenticate, requireSession];
   app.post(
@@ -36,7 +43,7 @@ export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
         },
       },
     },
-    (request) => passkeys.prove(getCaller(request)),
+    (request) => beginPasskeyProof(ctx, getCaller(request)),
   );
   app.post(
     `${OWN}/passkey-creation-options`,
@@ -66,7 +73,7 @@ export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
         },
       },
     },
-    (request) => passkeys.begin(getCaller(request), request.body),
+    (request) => beginOwnPasskey(ctx, getCaller(request), request.body),
   );
   app.post(
     `${OWN}/passkeys`,
@@ -95,10 +102,16 @@ export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
       },
     },
     async (request) => {
-      const recoveryCodes = await passkeys.confirm(getCaller(request), request.body);
+      const recoveryCodes = await confirmOwnPasskey(ctx, getCaller(request), request.body);
       return { message: 'Passkey set up', recoveryCodes };
     },
   );
+}
+
+/** For members with a session: the passkeys that they have. */
+export function storedPasskeyRoutes(app: App, ctx: SecondFactorContext): void {
+  const tags = ['Account'];
+  const onRequest = [app.authenticate, requireSession];
   app.patch(
     `${OWN}/passkeys/:id`,
     {
@@ -114,7 +127,7 @@ export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
       },
     },
     async (request) => {
-      await passkeys.rename(getCaller(request), request.params.id, request.body.name);
+      await renameOwnPasskey(ctx, getCaller(request), request.params.id, request.body.name);
       return { message: 'Passkey renamed' };
     },
   );
@@ -148,7 +161,7 @@ export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
       },
     },
     async (request) => {
-      await passkeys.remove(getCaller(request), request.params.id, request.body);
+      await removeOwnPasskey(ctx, getCaller(request), request.params.id, request.body);
       return { message: 'Passkey removed' };
     },
   );

@@ -12,7 +12,7 @@ import {
   RenewedCodes,
   SecondFactorResponse,
 } from './schemas.js';
-import type { OwnSecondFactor } from './service.js';
+import { confirmApp, disableApp, enrolApp, getSecondFactor, renewOwnCodes } from './service.js';
 import { always, inAnySession } from '../../base/confirmation.js';
 import {
   enrolmentExpired,
@@ -27,7 +27,7 @@ import {
 export const OWN = '/api/v1/auth/second-factor';
 
 /** For members with a session: their own second factor. */
-export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void {
+export function ownSecondFactorRoutes(app: App, ctx: SecondFactorContext): void {
   const tags = ['Account'];
   const onRequest = [app.authenticate, requireSession];
   app.get(
@@ -43,7 +43,7 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
         response: { 200: SecondFactorResponse, ...errorResponses(401, 403) },
       },
     },
-    async (request) => ({ secondFactor: await service.get(getCaller(request)) }),
+    async (request) => ({ secondFactor: await getSecondFactor(ctx, getCaller(request)) }),
   );
   app.post(
     `${OWN}/totp`,
@@ -63,7 +63,7 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
         },
       },
     },
-    (request) => service.enrol(getCaller(request), request.body),
+    (request) => enrolApp(ctx, getCaller(request), request.body),
   );
   app.post(
     `${OWN}/totp/confirm`,
@@ -80,7 +80,7 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
       },
     },
     async (request) => {
-      const recoveryCodes = await service.confirm(getCaller(request), request.body);
+      const recoveryCodes = await confirmApp(ctx, getCaller(request), request.body);
       return { message: 'Second factor set up', recoveryCodes };
     },
   );
@@ -113,10 +113,16 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
       },
     },
     async (request) => {
-      await service.disable(getCaller(request), request.body);
+      await disableApp(ctx, getCaller(request), request.body);
       return { message: 'Second factor removed' };
     },
   );
+}
+
+/** For members with a session: their recovery codes. */
+export function recoveryCodeRoutes(app: App, ctx: SecondFactorContext): void {
+  const tags = ['Account'];
+  const onRequest = [app.authenticate, requireSession];
   app.post(
     `${OWN}/recovery-codes`,
     {
@@ -145,7 +151,7 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
       },
     },
     async (request) => {
-      const recoveryCodes = await service.renewCodes(getCaller(request), request.body);
+      const recoveryCodes = await renewOwnCodes(ctx, getCaller(request), request.body);
       return { recoveryCodes };
     },
   );

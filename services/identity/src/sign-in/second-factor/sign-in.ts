@@ -7,10 +7,10 @@ import { noPasskey, passkeysUnavailable } from '../passkeys/errors.js';
 import { findPasskeys } from '../passkeys/queries.js';
 import { openSession } from '../sessions/open-session.js';
 import type { LoginResponse } from '../sessions/schemas.js';
-import type { PassFirstFactor, PendingSignIn } from '../sessions/sign-in-outcome.js';
+import type { FirstFactor, PendingSignIn, SecondFactor, SignInOutcome } from '../sessions/sign-in-outcome.js';
+import type { Account } from '../../members/members/queries.js';
+import type { Transaction } from '../../prisma.js';
 import type { SecondFactorContext } from './context.js';
-import { createEnrolAtSignIn } from './enrol-at-sign-in.js';
-import { createPasskeySignIn } from './passkey-sign-in.js';
 import { codesExhausted, signInExpired, wrongSecondFactor } from './errors.js';
 import { findFactors, hasSecondFactor } from './factors.js';
 import { beginPendingSignIn, findPending, toMemberOf, toUser } from './pending.js';
@@ -34,96 +34,101 @@ export interface SignInState {
   readonly hasPasskey: boolean;
 }
 
-export function createSignInSteps(ctx: SecondFactorContext) {
-  const { prisma, limits, outbox, failures, relyingParty, clock } = ctx;
-
-  async function passWith(challenge: string, presented: Presented, client: ClientAddress) {
-    return prisma.$transaction(async (tx): Promise<{ checked: FactorCheck; session?: LoginResponse }> => {
-      const locked = await findPending(ctx, challenge, tx);
-      const { account, method, tokenHash, step } = locked;
-      if (step !== 'verify') throw signInExpired();
-      const at = new Date(clock());
-      const request = { client, at, holder: tokenHash };
-      const checked = await verifyFactor(ctx, tx, toMemberOf(locked), presented, request);
-      if ('fault' in checked) return { checked };
-      if (!(await consumePendingSignIn(tx, tokenHash, at))) throw signInExpired();
-      const proof = { method, secondFactor: checked.factor };
-      return { checked, session: await openSession(ctx, tx, toUser(account), client, proof) };
-    });
-  }
-
-  const passFirstFactor: PassFirstFactor = async (tx, account, client, method, secondFactor) => {
-    if (secondFactor !== undefined)
-      return { session: await openSession(ctx, tx, toUser(account), client, { method, secondFactor }) };
-    const member = { orgId: account.orgId, userId: account.id };
-    const hasFactor = await hasSecondFactor(tx, member);
-    if (!hasFactor && !(await holdSecondFactorRequired(tx, account.orgId)))
-      return { session: await openSession(ctx, tx, toUser(account), client, { method }) };
-    const begun = await beginPendingSignIn(ctx, tx, account, method);
-    const step = hasFactor ? 'verify' : 'enrol';
-    // Whoever gives up here knows the password, or reads the mails, of the account.
-    await insertAuditEntry(tx, {
-      orgId: account.orgId,
-      action: 'sign_in.first_factor',
-      actor: { actorId: account.id, credential: null, client },
-      subjectId: account.id,
-      detail: { method, step },
-      at: new Date(clock()),
-    });
-    return { pending: { step, ...begun } };
-  };
-
-  return {
-    ...createEnrolAtSignIn(ctx),
-    ...createPasskeySignIn(ctx, passFirstFactor),
-    passFirstFactor,
-
-    /** Returns whose sign-in it is and what it lacks. @throws AppError 401 SIGN_IN_EXPIRED. */
-    async describe(challenge: string): Promise<SignInState> {
-      const found = await findPending(ctx, challenge);
-      const { step, account } = found;
-      const { totp, passkeys } = await findFactors(prisma, toMemberOf(found));
-      const hasPasskey = relyingParty !== undefined && passkeys.length > 0;
-      const organisation = await ctx.findName(account.orgId);
-      return { step, email: account.email, organisation, hasTotp: totp !== null, hasPasskey };
-    },
-
-    /** Asks for one of the member's passkeys. @throws AppError 401 SIGN_IN_EXPIRED; 409 NO_PASSKEY, PASSKEYS_UNAVAILABLE. */
-    async askPasskey(challenge: string): Promise<PublicKeyCredentialRequestOptionsJSON> {
-      if (!relyingParty) throw passkeysUnavailable();
-      const found = await findPending(ctx, challenge);
-      const member = toMemberOf(found);
-      const passkeys = await findPasskeys(prisma, member);
-      if (passkeys.length === 0) throw noPasskey();
-      const use = { purpose: 'use', holder: found.tokenHash } as const;
-      return createUseOptions(
-        relyingParty,
-        passkeys,
-        await issueChallenge(prisma, member.userId, use, clock()),
-      );
-    },
-
-    /** @throws AppError 401 SIGN_IN_EXPIRED, SECOND_FACTOR_INVALID; 429. */
-    async passSecondFactor(
-      challenge: string,
-      presented: Presented,
-      client: ClientAddress,
-    ): Promise<LoginResponse> {
-      const { account } = await findPending(ctx, challenge);
-      await limits.begin(account.id, client);
-      const { checked, session } = await passWith(challenge, presented, client);
-      outbox.wake();
-      if ('fault' in checked || session === undefined) {
-        failures.record({ email: account.email, method: 'second_factor', client });
-        const fault = 'fault' in checked ? checked : ({ fault: 'wrong' } as const);
-        throw fault.fault === 'exhausted'
-          ? codesExhausted(fault.retryAfterMs / 1_000)
-          : wrongSecondFactor(fault.fault);
-      }
-      await limits.succeed(account.id, client);
-      return session;
-    },
-  };
+async function passWith(
+  ctx: SecondFactorContext,
+  challenge: string,
+  presented: Presented,
+  client: ClientAddress,
+) {
+  return ctx.prisma.$transaction(async (tx): Promise<{ checked: FactorCheck; session?: LoginResponse }> => {
+    const locked = await findPending(ctx, challenge, tx);
+    const { account, method, tokenHash, step } = locked;
+    if (step !== 'verify') throw signInExpired();
+    const at = new Date(ctx.clock());
+    const request = { client, at, holder: tokenHash };
+    const checked = await verifyFactor(ctx, tx, toMemberOf(locked), presented, request);
+    if ('fault' in checked) return { checked };
+    if (!(await consumePendingSignIn(tx, tokenHash, at))) throw signInExpired();
+    const proof = { method, secondFactor: checked.factor };
+    return { checked, session: await openSession(ctx, tx, toUser(account), client, proof) };
+  });
 }
 
-export type SignInSteps = ReturnType<typeof createSignInSteps>;
+/** Opens the session, or begins the second step of the sign-in. */
+export async function passFirstFactor(
+  ctx: SecondFactorContext,
+  tx: Transaction,
+  account: Account,
+  client: ClientAddress,
+  method: FirstFactor,
+  secondFactor?: SecondFactor,
+): Promise<SignInOutcome> {
+  if (secondFactor !== undefined)
+    return { session: await openSession(ctx, tx, toUser(account), client, { method, secondFactor }) };
+  const member = { orgId: account.orgId, userId: account.id };
+  const hasFactor = await hasSecondFactor(tx, member);
+  if (!hasFactor && !(await holdSecondFactorRequired(tx, account.orgId)))
+    return { session: await openSession(ctx, tx, toUser(account), client, { method }) };
+  const begun = await beginPendingSignIn(ctx, tx, account, method);
+  const step = hasFactor ? 'verify' : 'enrol';
+  // Whoever gives up here knows the password, or reads the mails, of the account.
+  await insertAuditEntry(tx, {
+    orgId: account.orgId,
+    action: 'sign_in.first_factor',
+    actor: { actorId: account.id, credential: null, client },
+    subjectId: account.id,
+    detail: { method, step },
+    at: new Date(ctx.clock()),
+  });
+  return { pending: { step, ...begun } };
+}
+
+/** Returns whose sign-in it is and what it lacks. @throws AppError 401 SIGN_IN_EXPIRED. */
+export async function describeSignIn(ctx: SecondFactorContext, challenge: string): Promise<SignInState> {
+  const found = await findPending(ctx, challenge);
+  const { step, account } = found;
+  const { totp, passkeys } = await findFactors(ctx.prisma, toMemberOf(found));
+  const hasPasskey = ctx.relyingParty !== undefined && passkeys.length > 0;
+  const organisation = await ctx.findName(account.orgId);
+  return { step, email: account.email, organisation, hasTotp: totp !== null, hasPasskey };
+}
+
+/** Asks for one of the member's passkeys. @throws AppError 401 SIGN_IN_EXPIRED; 409 NO_PASSKEY, PASSKEYS_UNAVAILABLE. */
+export async function askPasskey(
+  ctx: SecondFactorContext,
+  challenge: string,
+): Promise<PublicKeyCredentialRequestOptionsJSON> {
+  if (!ctx.relyingParty) throw passkeysUnavailable();
+  const found = await findPending(ctx, challenge);
+  const member = toMemberOf(found);
+  const passkeys = await findPasskeys(ctx.prisma, member);
+  if (passkeys.length === 0) throw noPasskey();
+  const use = { purpose: 'use', holder: found.tokenHash } as const;
+  return createUseOptions(
+    ctx.relyingParty,
+    passkeys,
+    await issueChallenge(ctx.prisma, member.userId, use, ctx.clock()),
+  );
+}
+
+/** @throws AppError 401 SIGN_IN_EXPIRED, SECOND_FACTOR_INVALID; 429. */
+export async function passSecondFactor(
+  ctx: SecondFactorContext,
+  challenge: string,
+  presented: Presented,
+  client: ClientAddress,
+): Promise<LoginResponse> {
+  const { account } = await findPending(ctx, challenge);
+  await ctx.limits.begin(account.id, client);
+  const { checked, session } = await passWith(ctx, challenge, presented, client);
+  ctx.outbox.wake();
+  if ('fault' in checked || session === undefined) {
+    ctx.failures.record({ email: account.email, method: 'second_factor', client });
+    const fault = 'fault' in checked ? checked : ({ fault: 'wrong' } as const);
+    throw fault.fault === 'exhausted'
+      ? codesExhausted(fault.retryAfterMs / 1_000)
+      : wrongSecondFactor(fault.fault);
+  }
+  await ctx.limits.succeed(account.id, client);
+  return session;
+}

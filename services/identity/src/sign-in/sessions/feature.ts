@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { type AttemptLimits, createAttemptLimits } from '../../base/rate-limits/attempt-limits.js';
 import { createFailedSignIns, type FailedSignIns } from './failed-sign-ins.js';
 import { loginRoutes, logoutRoutes } from './routes.js';
-import { createSessionService, type SessionService } from './service.js';
+import type { SessionContext } from './service.js';
 
 export interface SignInAttempts {
   /** The limits that all forms with a password share: a guess at one counts like a guess at another. */
@@ -46,9 +46,7 @@ export function startSignInAttempts(deps: {
 }
 
 /** Registers login and logout. */
-export function registerSessions(app: App, deps: Parameters<typeof createSessionService>[0]): SessionService {
-  const sessions = createSessionService(deps);
-  loginRoutes(app, sessions);
-  logoutRoutes(app, sessions);
-  return sessions;
+export function registerSessions(app: App, ctx: SessionContext): void {
+  loginRoutes(app, ctx);
+  logoutRoutes(app, ctx);
 }

@@ -5,13 +5,13 @@ import { getCaller } from '../../base/caller/actor.js';
 import { getClient } from '../../base/caller/client.js';
 import { LoginBody, LoginRefused, LoginResponse } from './schemas.js';
 import { closeInBrowser, missingFactors, sendOutcome } from './send-outcome.js';
-import type { SessionService } from './service.js';
+import { login, logout, type SessionContext } from './service.js';
 import { providerRequired, wrongCredentials } from './errors.js';
 
 const tags = ['Sessions'];
 
 /** Open to everyone, with limits per account and per address. */
-export function loginRoutes(app: App, service: SessionService): void {
+export function loginRoutes(app: App, ctx: SessionContext): void {
   app.post(
     '/api/v1/auth/login',
     {
@@ -29,12 +29,12 @@ export function loginRoutes(app: App, service: SessionService): void {
         },
       },
     },
-    async (request, reply) => sendOutcome(reply, await service.login(request.body, getClient(request))),
+    async (request, reply) => sendOutcome(reply, await login(ctx, request.body, getClient(request))),
   );
 }
 
 /** For members with a session. */
-export function logoutRoutes(app: App, service: SessionService): void {
+export function logoutRoutes(app: App, ctx: SessionContext): void {
   app.post(
     '/api/v1/auth/logout',
     {
@@ -49,7 +49,7 @@ export function logoutRoutes(app: App, service: SessionService): void {
       },
     },
     async (request, reply) => {
-      await service.logout(getCaller(request));
+      await logout(ctx, getCaller(request));
       if (request.headers.authorization === undefined) closeInBrowser(reply);
       return reply.code(204).send(null);
     },

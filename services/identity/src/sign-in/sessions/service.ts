@@ -19,7 +19,7 @@ import { endSession, markBrowserSession } from './queries.js';
 import type { LoginBody, LoginResponse } from './schemas.js';
 import type { PassFirstFactor, SignInOutcome } from './sign-in-outcome.js';
 
-export function createSessionService(deps: {
+export interface SessionContext {
   readonly prisma: Prisma;
   readonly passwords: Passwords;
   readonly secrets: OneTimeSecrets;
@@ -29,103 +29,106 @@ export function createSessionService(deps: {
   readonly passFirstFactor: PassFirstFactor;
   readonly failures: FailedSignIns;
   readonly clock: Clock;
-}) {
-  const { prisma, passwords, secrets, limits, codeLimits, outbox, passFirstFactor, failures, clock } = deps;
-
-  async function findByPassword(
-    email: string,
-    password: string,
-    isKnown: () => Promise<boolean>,
-  ): Promise<Account | null> {
-    const account = await findUserByEmail(prisma, email);
-    return (await passwords.verify(account?.passwordHash, password, isKnown)) ? account : null;
-  }
-
-  async function findByCode(email: string, code: string): Promise<Account | null> {
-    // The account is read before the code is consumed, so that a password reset in between is detected below.
-    const account = await findUserByEmail(prisma, email);
-    const userId = await secrets.verifyCode(email, code);
-    if (userId === undefined || account?.id !== userId) return null;
-    return (await areCodesEnabled(prisma, account.orgId)) ? account : null;
-  }
-
-  return {
-    /**
-     * Logs in with a password or a code.
-     *
-     * @param browser - the secret of the browser that asks.
-     * @returns the session, or the step that is missing.
-     * @throws AppError 400; 401 for wrong credentials; 429 after too many attempts; 503 while too many others sign in.
-     */
-    async login(
-      { email: typed, password, otp }: LoginBody,
-      client: ClientAddress,
-      browser?: string,
-    ): Promise<SignInOutcome> {
-      if ((password === undefined) === (otp === undefined))
-        throw validationError([{ field: 'password', message: 'must be given, or otp in its place' }]);
-      const email = normaliseEmail(typed);
-      const method = password === undefined ? 'code' : 'password';
-      const attempts = password === undefined ? codeLimits : limits;
-      const place = await findPlace(prisma, email, browser);
-      const origin = { address: client.address, place };
-      const isKnown = async () => place !== undefined || isKnownDevice(prisma, email, client);
-      await attempts.begin(email, origin, isKnown);
-      const account = await attempts.check(
-        email,
-        origin,
-        password === undefined ? findByCode(email, otp ?? '') : findByPassword(email, password, isKnown),
-      );
-      // Where the organisation of a domain requires its provider, the response does not reveal whether the password was right, or
-      // whether there is an account. Another organisation's account at the domain keeps its password.
-      const requiredBy = await findRequiringOrganisation(prisma, email);
-      const isRefused = account !== null && account.orgId === requiredBy;
-      if (!account || isRefused) {
-        failures.record({ email, method, client, ...(isRefused && { reason: 'provider required' }) });
-        throw requiredBy === undefined ? wrongCredentials() : providerRequired();
-      }
-      const outcome = await prisma.$transaction(async (tx) => {
-        // A concurrent password reset ends all sessions, so it prevents this one too.
-        if (!(await lockUnchangedAccount(tx, account.id, account.passwordHash))) return undefined;
-        if (method === 'code') await clearMailCooldowns(tx, email);
-        return passFirstFactor(tx, account, client, method);
-      });
-      if (!outcome) throw wrongCredentials();
-      outbox.wake();
-      await attempts.succeed(email, origin, 'pending' in outcome);
-      return outcome;
-    },
-
-    /** Notes that a browser holds the session: whoever finds the browser open must not do dangerous acts with it (AUTH-41). */
-    async bindToBrowser(
-      { accessToken, user }: LoginResponse,
-      secret: string,
-      client: ClientAddress,
-    ): Promise<void> {
-      await markBrowserSession(prisma, { orgId: user.orgId, userId: user.id }, accessToken);
-      await recordBrowser(prisma, user.id, {
-        secret,
-        client,
-        at: new Date(clock()),
-      });
-    },
-
-    /** Ends the session immediately; tokens aren't affected. */
-    async logout(caller: Caller): Promise<void> {
-      const { orgId, credentialId } = caller;
-      const at = new Date(clock());
-      await prisma.$transaction(async (tx) => {
-        if ((await endSession(tx, orgId, credentialId, at)) > 0)
-          await insertAuditEntry(tx, {
-            orgId,
-            action: 'session.ended',
-            actor: toActor(caller),
-            subjectId: credentialId,
-            at,
-          });
-      });
-    },
-  };
 }
 
-export type SessionService = ReturnType<typeof createSessionService>;
+async function findByPassword(
+  { prisma, passwords }: SessionContext,
+  email: string,
+  password: string,
+  isKnown: () => Promise<boolean>,
+): Promise<Account | null> {
+  const account = await findUserByEmail(prisma, email);
+  return (await passwords.verify(account?.passwordHash, password, isKnown)) ? account : null;
+}
+
+async function findByCode(
+  { prisma, secrets }: SessionContext,
+  email: string,
+  code: string,
+): Promise<Account | null> {
+  // The account is read before the code is consumed, so that a password reset in between is detected below.
+  const account = await findUserByEmail(prisma, email);
+  const userId = await secrets.verifyCode(email, code);
+  if (userId === undefined || account?.id !== userId) return null;
+  return (await areCodesEnabled(prisma, account.orgId)) ? account : null;
+}
+
+/**
+ * Logs in with a password or a code.
+ *
+ * @param browser - the secret of the browser that asks.
+ * @returns the session, or the step that is missing.
+ * @throws AppError 400; 401 for wrong credentials; 429 after too many attempts; 503 while too many others sign in.
+ */
+export async function login(
+  ctx: SessionContext,
+  { email: typed, password, otp }: LoginBody,
+  client: ClientAddress,
+  browser?: string,
+): Promise<SignInOutcome> {
+  if ((password === undefined) === (otp === undefined))
+    throw validationError([{ field: 'password', message: 'must be given, or otp in its place' }]);
+  const email = normaliseEmail(typed);
+  const method = password === undefined ? 'code' : 'password';
+  const attempts = password === undefined ? ctx.codeLimits : ctx.limits;
+  const place = await findPlace(ctx.prisma, email, browser);
+  const origin = { address: client.address, place };
+  const isKnown = async () => place !== undefined || isKnownDevice(ctx.prisma, email, client);
+  await attempts.begin(email, origin, isKnown);
+  const account = await attempts.check(
+    email,
+    origin,
+    password === undefined
+      ? findByCode(ctx, email, otp ?? '')
+      : findByPassword(ctx, email, password, isKnown),
+  );
+  // Where the organisation of a domain requires its provider, the response does not reveal whether the password was right, or
+  // whether there is an account. Another organisation's account at the domain keeps its password.
+  const requiredBy = await findRequiringOrganisation(ctx.prisma, email);
+  const isRefused = account !== null && account.orgId === requiredBy;
+  if (!account || isRefused) {
+    ctx.failures.record({ email, method, client, ...(isRefused && { reason: 'provider required' }) });
+    throw requiredBy === undefined ? wrongCredentials() : providerRequired();
+  }
+  const outcome = await ctx.prisma.$transaction(async (tx) => {
+    // A concurrent password reset ends all sessions, so it prevents this one too.
+    if (!(await lockUnchangedAccount(tx, account.id, account.passwordHash))) return undefined;
+    if (method === 'code') await clearMailCooldowns(tx, email);
+    return ctx.passFirstFactor(tx, account, client, method);
+  });
+  if (!outcome) throw wrongCredentials();
+  ctx.outbox.wake();
+  await attempts.succeed(email, origin, 'pending' in outcome);
+  return outcome;
+}
+
+/** Notes that a browser holds the session: whoever finds the browser open must not do dangerous acts with it (AUTH-41). */
+export async function bindToBrowser(
+  { prisma, clock }: SessionContext,
+  { accessToken, user }: LoginResponse,
+  secret: string,
+  client: ClientAddress,
+): Promise<void> {
+  await markBrowserSession(prisma, { orgId: user.orgId, userId: user.id }, accessToken);
+  await recordBrowser(prisma, user.id, {
+    secret,
+    client,
+    at: new Date(clock()),
+  });
+}
+
+/** Ends the session immediately; tokens aren't affected. */
+export async function logout({ clock, prisma }: SessionContext, caller: Caller): Promise<void> {
+  const { orgId, credentialId } = caller;
+  const at = new Date(clock());
+  await prisma.$transaction(async (tx) => {
+    if ((await endSession(tx, orgId, credentialId, at)) > 0)
+      await insertAuditEntry(tx, {
+        orgId,
+        action: 'session.ended',
+        actor: toActor(caller),
+        subjectId: credentialId,
+        at,
+      });
+  });
+}
