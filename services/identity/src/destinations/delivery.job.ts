@@ -1,5 +1,5 @@
 import { assignPositions } from '@platform/events';
-import { type Clock, createBatcher, createPeriodicTask, type Logger } from '@platform/service-kit';
+import { createBatcher, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import {
   type Claim,
@@ -17,7 +17,7 @@ import {
 } from './claim.sql.js';
 import { type DisableReason, type Result, toOutcomes, toBatches, toProgress } from './outcomes.js';
 import { HASTENED_ATTEMPTS, OUTAGE_MS } from './schedule.js';
-import type { Send } from './send.js';
+import { type SendContext, sendFacts } from './send.js';
 
 /*
  * A replica claims a destination for a while, sends what is due and what has happened since, and stores after each few
@@ -82,20 +82,143 @@ type SubscribedEvent = { readonly content: string | undefined } | { readonly end
 /** Decides what is sent of a fact, at the time when it is sent. @param fact - as JSON. */
 export type ToSubscribedEvent = (claim: Claim, fact: string, position: string) => Promise<SubscribedEvent>;
 
-interface DeliveryDeps {
+interface DeliveryContext extends SendContext {
   readonly pool: pg.Pool;
-  readonly send: Send;
   readonly toSubscribedEvent: ToSubscribedEvent;
   /** Disables a destination, and has its administrators informed. */
   readonly disable: (destination: Claim, reason: DisableReason) => Promise<void>;
   readonly countDeliveries: (form: string, state: Outcome['state'], count: number) => void;
-  readonly clock: Clock;
   readonly log: Logger;
 }
 
+/** Many subscriptions have little to send each, so that what they need is read and stored together. */
+function createBatchers(pool: pg.Pool) {
+  const batching = { maxBatch: MAX_BATCH, maxInFlight: MAX_IN_FLIGHT };
+  return {
+    findNext: createBatcher({
+      toKey: (claim: Claim) => claim.id,
+      load: (claims) => findNextFacts(pool, claims, MAX_FACTS),
+      ...batching,
+    }),
+    store: createBatcher({
+      toKey: ({ claim }: Served) => claim.id,
+      load: (served) => storeOutcomes(pool, served),
+      ...batching,
+    }),
+  };
+}
+
+interface ServeContext extends DeliveryContext, Readonly<ReturnType<typeof createBatchers>> {
+  /** Notes that a subscription has nothing more to send. */
+  readonly onIdle: () => void;
+}
+
+async function findNew({ pool }: DeliveryContext, claim: Claim, max: number) {
+  const { facts, isEnd } = await findNewFacts(pool, claim, {
+    maxFacts: max,
+    maxBytes: MAX_BATCH_BYTES,
+    maxSearched: MAX_FACTS,
+  });
+  return {
+    batches: toBatches(claim.form, facts),
+    position: facts.at(-1)?.position ?? claim.position,
+    isEnd,
+  };
+}
+
+/** Returns what is sent next, with the destination's place behind it. */
+async function findBatches(ctx: ServeContext, claim: Claim) {
+  const { form, position, isAccepting, failures } = claim;
+  const at = new Date(ctx.clock());
+  if (form === 'logs') {
+    const batches = await findDueDeliveries(ctx.pool, claim, at, 1);
+    return batches.length > 0 ? { batches, position, isEnd: false } : findNew(ctx, claim, MAX_FACTS);
+  }
+  if (claim.subscription) {
+    // Nothing waits unless the last request was not accepted.
+    const batches = failures > 0 ? await findDueDeliveries(ctx.pool, claim, at, 1) : [];
+    if (batches.length > 0) return { batches, position, isEnd: false };
+    const { fact, readTo, isEnd } = await ctx.findNext(claim);
+    return { batches: toBatches(form, fact ? [fact] : []), position: readTo, isEnd };
+  }
+  const max = isAccepting ? WEBHOOK_REQUESTS : 1;
+  // A destination that accepts nothing is sent something old and something new in turns: it may refuse the old alone.
+  const reserved = isAccepting ? REPEATED_REQUESTS : 1 - (failures % 2);
+  const due = await findDueDeliveries(ctx.pool, claim, at, max);
+  const room = max - Math.min(due.length, reserved);
+  const found = room > 0 ? await findNew(ctx, claim, room) : { batches: [], position, isEnd: false };
+  const repeated = due.slice(0, max - found.batches.length);
+  return {
+    batches: [...repeated, ...found.batches],
+    position: found.position,
+    isEnd: found.isEnd && due.length < max && repeated.length === due.length,
+  };
+}
+
+/** @returns why the subscription has ended, or the result; undefined where there is nothing to send. */
+async function sendBatch(
+  ctx: DeliveryContext,
+  claim: Claim,
+  batch: DeliveryBatch,
+): Promise<Result | EndReason | undefined> {
+  const { facts, factId, firstPosition } = batch;
+  const id = factId ?? `${claim.id}:${firstPosition}`;
+  const [fact] = facts;
+  if (fact === undefined) return { batch, sent: undefined };
+  if (!claim.subscription) return { batch, sent: await sendFacts(ctx, claim, facts, id) };
+  const event = await ctx.toSubscribedEvent(claim, fact, firstPosition);
+  if ('endReason' in event) return event.endReason;
+  if (event.content !== undefined) return { batch, sent: await sendFacts(ctx, claim, [event.content], id) };
+  // What waited, and is not to be seen any more, is given up.
+  return batch.delivery && { batch, sent: undefined };
+}
+
+/**
+ * Sends to a destination until there is no more, its turn is over, it accepts nothing, or the claim is lost.
+ *
+ * @returns whether it got any further.
+ */
+async function serve(ctx: ServeContext, claimed: Claim, stopping: AbortSignal): Promise<boolean> {
+  const endsAt = ctx.clock() + TURN_MS;
+  let claim = claimed;
+  for (;;) {
+    const { batches, position, isEnd } = await findBatches(ctx, claim);
+    const given = await Promise.all(batches.map((batch) => sendBatch(ctx, claim, batch)));
+    const endReason = given.find((one) => typeof one === 'string');
+    if (endReason) {
+      // One that has expired may have been refreshed meanwhile.
+      if (endReason !== 'expired') await ctx.disable(claim, endReason);
+      return false;
+    }
+    const results = given.filter((one): one is Result => typeof one === 'object');
+    const now = ctx.clock();
+    const { disableReason, ...after } = toProgress(claim, results, now);
+    const isOver = isEnd || after.resumeAt !== null || now >= endsAt || stopping.aborted;
+    const claimedUntil = isOver ? null : new Date(now + CLAIM_MS);
+    const outcomes = toOutcomes(claim, results, now);
+    const isDue = !claim.subscription || !isEnd || after.resumeAt !== null;
+    const progress = { ...after, position, claimedUntil, isDue };
+    if (!(await ctx.store({ claim, outcomes, progress }))) return false;
+    // Facts that came meanwhile were looked at for the subscriptions that were idle then.
+    if (!isDue) ctx.onIdle();
+    for (const { state } of outcomes) ctx.countDeliveries(claim.form, state, 1);
+    if (after.failures === 0 && claim.failingSince && now - claim.failingSince.getTime() >= OUTAGE_MS)
+      await hastenDeliveries(ctx.pool, claim.id, { now: new Date(now), maxAttempts: HASTENED_ATTEMPTS });
+    const isMoreWaiting = !claim.isAccepting || outcomes.some(({ state }) => state === 'waiting');
+    if (claim.form === 'webhook' && after.isAccepting && isMoreWaiting)
+      await failSurplusDeliveries(ctx.pool, claim.id, MAX_WAITING);
+    if (disableReason) {
+      await ctx.disable(claim, disableReason);
+      return false;
+    }
+    if (claimedUntil === null) return isDue && (batches.length > 0 || position !== claimed.position);
+    claim = { ...claim, ...after, position, claimedUntil };
+  }
+}
+
 /** Creates the job that sends facts to destinations. Every replica runs it. */
-export function createDeliveryJob(deps: DeliveryDeps) {
-  const { pool, send, toSubscribedEvent, disable, countDeliveries, clock, log } = deps;
+export function createDeliveryJob(deps: DeliveryContext) {
+  const { pool, clock, log } = deps;
   const running = new Map(concurrencyLimits.map((limits) => [limits, new Set<Promise<void>>()]));
 
   /** Whether there are subscriptions, and up to where facts were looked at for the idle ones. */
@@ -104,117 +227,13 @@ export function createDeliveryJob(deps: DeliveryDeps) {
   let matchedTo = NOTHING;
   let areNewIdle = false;
 
-  const batching = { maxBatch: MAX_BATCH, maxInFlight: MAX_IN_FLIGHT };
-  // Many subscriptions have little to send each, so that what they need is read and stored together.
-  const findNext = createBatcher({
-    toKey: (claim: Claim) => claim.id,
-    load: (claims) => findNextFacts(pool, claims, MAX_FACTS),
-    ...batching,
-  });
-  const store = createBatcher({
-    toKey: ({ claim }: Served) => claim.id,
-    load: (served) => storeOutcomes(pool, served),
-    ...batching,
-  });
-
-  async function findNew(claim: Claim, max: number) {
-    const { facts, isEnd } = await findNewFacts(pool, claim, {
-      maxFacts: max,
-      maxBytes: MAX_BATCH_BYTES,
-      maxSearched: MAX_FACTS,
-    });
-    return {
-      batches: toBatches(claim.form, facts),
-      position: facts.at(-1)?.position ?? claim.position,
-      isEnd,
-    };
-  }
-
-  /** Returns what is sent next, with the destination's place behind it. */
-  async function findBatches(claim: Claim) {
-    const { form, position, isAccepting, failures } = claim;
-    const at = new Date(clock());
-    if (form === 'logs') {
-      const batches = await findDueDeliveries(pool, claim, at, 1);
-      return batches.length > 0 ? { batches, position, isEnd: false } : findNew(claim, MAX_FACTS);
-    }
-    if (claim.subscription) {
-      // Nothing waits unless the last request was not accepted.
-      const batches = failures > 0 ? await findDueDeliveries(pool, claim, at, 1) : [];
-      if (batches.length > 0) return { batches, position, isEnd: false };
-      const { fact, readTo, isEnd } = await findNext(claim);
-      return { batches: toBatches(form, fact ? [fact] : []), position: readTo, isEnd };
-    }
-    const max = isAccepting ? WEBHOOK_REQUESTS : 1;
-    // A destination that accepts nothing is sent something old and something new in turns: it may refuse the old alone.
-    const reserved = isAccepting ? REPEATED_REQUESTS : 1 - (failures % 2);
-    const due = await findDueDeliveries(pool, claim, at, max);
-    const room = max - Math.min(due.length, reserved);
-    const found = room > 0 ? await findNew(claim, room) : { batches: [], position, isEnd: false };
-    const repeated = due.slice(0, max - found.batches.length);
-    return {
-      batches: [...repeated, ...found.batches],
-      position: found.position,
-      isEnd: found.isEnd && due.length < max && repeated.length === due.length,
-    };
-  }
-
-  /** @returns why the subscription has ended, or the result; undefined where there is nothing to send. */
-  async function sendBatch(claim: Claim, batch: DeliveryBatch): Promise<Result | EndReason | undefined> {
-    const { facts, factId, firstPosition } = batch;
-    const id = factId ?? `${claim.id}:${firstPosition}`;
-    const [fact] = facts;
-    if (fact === undefined) return { batch, sent: undefined };
-    if (!claim.subscription) return { batch, sent: await send(claim, facts, id) };
-    const event = await toSubscribedEvent(claim, fact, firstPosition);
-    if ('endReason' in event) return event.endReason;
-    if (event.content !== undefined) return { batch, sent: await send(claim, [event.content], id) };
-    // What waited, and is not to be seen any more, is given up.
-    return batch.delivery && { batch, sent: undefined };
-  }
-
-  /**
-   * Sends to a destination until there is no more, its turn is over, it accepts nothing, or the claim is lost.
-   *
-   * @returns whether it got any further.
-   */
-  async function serve(claimed: Claim, stopping: AbortSignal): Promise<boolean> {
-    const endsAt = clock() + TURN_MS;
-    let claim = claimed;
-    for (;;) {
-      const { batches, position, isEnd } = await findBatches(claim);
-      const given = await Promise.all(batches.map((batch) => sendBatch(claim, batch)));
-      const endReason = given.find((one) => typeof one === 'string');
-      if (endReason) {
-        // One that has expired may have been refreshed meanwhile.
-        if (endReason !== 'expired') await disable(claim, endReason);
-        return false;
-      }
-      const results = given.filter((one): one is Result => typeof one === 'object');
-      const now = clock();
-      const { disableReason, ...after } = toProgress(claim, results, now);
-      const isOver = isEnd || after.resumeAt !== null || now >= endsAt || stopping.aborted;
-      const claimedUntil = isOver ? null : new Date(now + CLAIM_MS);
-      const outcomes = toOutcomes(claim, results, now);
-      const isDue = !claim.subscription || !isEnd || after.resumeAt !== null;
-      const progress = { ...after, position, claimedUntil, isDue };
-      if (!(await store({ claim, outcomes, progress }))) return false;
-      // Facts that came meanwhile were looked at for the subscriptions that were idle then.
-      if (!isDue) areNewIdle = true;
-      for (const { state } of outcomes) countDeliveries(claim.form, state, 1);
-      if (after.failures === 0 && claim.failingSince && now - claim.failingSince.getTime() >= OUTAGE_MS)
-        await hastenDeliveries(pool, claim.id, { now: new Date(now), maxAttempts: HASTENED_ATTEMPTS });
-      const isMoreWaiting = !claim.isAccepting || outcomes.some(({ state }) => state === 'waiting');
-      if (claim.form === 'webhook' && after.isAccepting && isMoreWaiting)
-        await failSurplusDeliveries(pool, claim.id, MAX_WAITING);
-      if (disableReason) {
-        await disable(claim, disableReason);
-        return false;
-      }
-      if (claimedUntil === null) return isDue && (batches.length > 0 || position !== claimed.position);
-      claim = { ...claim, ...after, position, claimedUntil };
-    }
-  }
+  const ctx: ServeContext = {
+    ...deps,
+    ...createBatchers(pool),
+    onIdle: () => {
+      areNewIdle = true;
+    },
+  };
 
   async function claimWithin(
     limits: (typeof concurrencyLimits)[number],
@@ -232,7 +251,7 @@ export function createDeliveryJob(deps: DeliveryDeps) {
       until: new Date(now + CLAIM_MS),
     });
     for (const claim of claims) {
-      const serving = serve(claim, stopping)
+      const serving = serve(ctx, claim, stopping)
         .catch((error: unknown) => {
           log.warn({ err: error, destination: claim.id }, 'failed to serve a destination of facts; retrying');
           return false;

@@ -13,7 +13,7 @@ import type { Claim } from './claim.sql.js';
 import { createDeliveryJob, type ToSubscribedEvent } from './delivery.job.js';
 import type { DisableReason } from './outcomes.js';
 import { destinationRoutes } from './routes.js';
-import { createChallenge, createSender, egressLimits } from './send.js';
+import { egressLimits } from './send.js';
 import { type DestinationContext, disableFailing } from './service.js';
 
 /** A request costs up to five seconds of a connection. */
@@ -31,7 +31,6 @@ type Deps = Pick<Resources, 'deliveryPool' | 'prisma' | 'log'> &
 export function registerDestinations(app: App, deps: Deps) {
   const { deliveryPool: pool, prisma, box, outbox, clock, log, shutdown } = deps;
   const egress = createEgress(deps.allowedTargets, egressLimits, createHostResolver());
-  const send = createSender({ egress, box, clock });
   const deliveries = new Counter({
     name: 'platform_fact_deliveries_total',
     help: 'Requests with facts to destinations, by form and by the state of the delivery after it',
@@ -46,10 +45,9 @@ export function registerDestinations(app: App, deps: Deps) {
     clock,
     "Too many tests of this organisation's destinations",
   );
-  destinationRoutes(app, { prisma, box, egress, outbox, send, countTest, wake, clock });
+  destinationRoutes(app, { prisma, box, egress, outbox, countTest, wake, clock });
   return {
     egress,
-    challenge: createChallenge({ egress, clock }),
     /** Starts to send, when there is what decides about subscriptions. */
     start(subscriptions: {
       readonly toSubscribedEvent: ToSubscribedEvent;
@@ -58,7 +56,8 @@ export function registerDestinations(app: App, deps: Deps) {
     }): void {
       job = createDeliveryJob({
         pool,
-        send,
+        egress,
+        box,
         toSubscribedEvent: subscriptions.toSubscribedEvent,
         disable: (destination, reason) =>
           destination.subscription

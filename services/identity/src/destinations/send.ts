@@ -121,95 +121,100 @@ function readChallenge(text: string): unknown {
 }
 
 /**
- * Creates the function that asks whether whoever is behind a URL wants what will be sent to it. It throws nothing.
+ * Asks whether whoever is behind a URL wants what will be sent to it. It throws nothing.
  *
  * @param key - signs the challenge.
  * @returns undefined when the receiver has repeated the challenge.
  */
-export const createChallenge =
-  ({ egress, clock }: { readonly egress: Egress; readonly clock: Clock }) =>
-  async (
-    target: Required<Pick<Target, 'url' | 'subscriptionKey'>>,
-    key: Buffer,
-  ): Promise<ChallengeFault | undefined> => {
-    const challenge = randomBytes(24).toString('base64url');
-    const body = JSON.stringify({ type: 'verification', challenge });
-    const signed = { id: `msg_verification_${randomBytes(12).toString('hex')}`, at: clock(), content: body };
-    const headers = { ...signatureHeaders([key], signed), ...toKeyHeaders(target) };
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
-    try {
-      const answer = await postTo(egress, target.url, { headers, body }, signal);
-      const fault = toChallengeFault(answer.statusCode);
-      if (fault) await answer.body.dump();
-      if (fault) return fault;
-      return readChallenge(await answer.body.text()) === challenge ? undefined : 'challenge_failed';
-    } catch (error) {
-      const { kind } = toUpstreamFault(signal.aborted ? new UpstreamFault('timeout') : error);
-      return challengeFaults[kind] ?? 'connection_refused';
-    }
-  };
+export async function sendChallenge(
+  { egress, clock }: { readonly egress: Egress; readonly clock: Clock },
+  target: Required<Pick<Target, 'url' | 'subscriptionKey'>>,
+  key: Buffer,
+): Promise<ChallengeFault | undefined> {
+  const challenge = randomBytes(24).toString('base64url');
+  const body = JSON.stringify({ type: 'verification', challenge });
+  const signed = { id: `msg_verification_${randomBytes(12).toString('hex')}`, at: clock(), content: body };
+  const headers = { ...signatureHeaders([key], signed), ...toKeyHeaders(target) };
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    const answer = await postTo(egress, target.url, { headers, body }, signal);
+    const fault = toChallengeFault(answer.statusCode);
+    if (fault) await answer.body.dump();
+    if (fault) return fault;
+    return readChallenge(await answer.body.text()) === challenge ? undefined : 'challenge_failed';
+  } catch (error) {
+    const { kind } = toUpstreamFault(signal.aborted ? new UpstreamFault('timeout') : error);
+    return challengeFaults[kind] ?? 'connection_refused';
+  }
+}
 
-/**
- * Creates the function that sends facts to a destination: one to a webhook or a subscription, any number as logs. It throws only when the
- * destination's secret cannot be opened, which is no fault of the destination.
- */
-export function createSender({
-  egress,
-  box,
-  clock,
-}: {
+export interface SendContext {
   readonly egress: Egress;
   readonly box: SecretBox;
   readonly clock: Clock;
-}) {
-  async function toRequest(target: Target, facts: readonly string[], id: string, at: number) {
-    const { secretHeader, secretSealed } = target;
-    const secret = secretSealed === null ? null : box.open(secretSealed, destinationSecretContext(target.id));
-    if (target.form !== 'logs') {
-      const [body = ''] = facts;
-      const keys = secret === null ? [] : readWebhookKeys(secret, at);
-      const headers = { ...signatureHeaders(keys, { id, at, content: body }), ...toKeyHeaders(target) };
-      return { body, headers };
-    }
-    const headers = secretHeader !== null && secret !== null ? { [secretHeader]: secret } : {};
-    return { body: await toLogsBody(target.orgId, facts, at), headers };
-  }
-
-  async function post(target: Target, facts: readonly string[], id: string, at: number) {
-    const given = await toRequest(target, facts, id, at);
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
-    try {
-      const answer = await postTo(egress, target.url, given, signal);
-      const { statusCode: status } = answer;
-      const fault = toStatusFault(status);
-      const retryAfter = answer.headers['retry-after'];
-      const isReadAsLogs = target.form === 'logs' && fault === null;
-      // The status decides: what was accepted is not sent again because of a long or slow answer.
-      const text = await (isReadAsLogs ? answer.body.text() : answer.body.dump()).catch(() => undefined);
-      return {
-        status,
-        fault: isReadAsLogs && hasRejectedRecords(text ?? '') ? attemptFaults.rejectedInPart : fault,
-        isAccepted: fault === null,
-        retryAfterMs: readRetryAfter(Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, at),
-      };
-    } catch (error) {
-      const { kind: fault } = toUpstreamFault(signal.aborted ? new UpstreamFault('timeout') : error);
-      return { status: null, fault, isAccepted: false, retryAfterMs: undefined };
-    }
-  }
-
-  /** @param id - of what is sent, the same for each attempt. */
-  return async (target: Target, facts: readonly string[], id: string): Promise<Sent> => {
-    const at = clock();
-    const startedAt = performance.now();
-    const { status, fault, isAccepted, retryAfterMs } = await post(target, facts, id, at);
-    const durationMs = Math.round(performance.now() - startedAt);
-    return {
-      isAccepted,
-      retryAfterMs,
-      attempt: { at: new Date(at).toISOString(), status, fault, durationMs },
-    };
-  };
 }
 
-export type Send = ReturnType<typeof createSender>;
+async function toRequest(
+  { box }: SendContext,
+  target: Target,
+  facts: readonly string[],
+  id: string,
+  at: number,
+) {
+  const { secretHeader, secretSealed } = target;
+  const secret = secretSealed === null ? null : box.open(secretSealed, destinationSecretContext(target.id));
+  if (target.form !== 'logs') {
+    const [body = ''] = facts;
+    const keys = secret === null ? [] : readWebhookKeys(secret, at);
+    const headers = { ...signatureHeaders(keys, { id, at, content: body }), ...toKeyHeaders(target) };
+    return { body, headers };
+  }
+  const headers = secretHeader !== null && secret !== null ? { [secretHeader]: secret } : {};
+  return { body: await toLogsBody(target.orgId, facts, at), headers };
+}
+
+async function post(ctx: SendContext, target: Target, facts: readonly string[], id: string, at: number) {
+  const given = await toRequest(ctx, target, facts, id, at);
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    const answer = await postTo(ctx.egress, target.url, given, signal);
+    const { statusCode: status } = answer;
+    const fault = toStatusFault(status);
+    const retryAfter = answer.headers['retry-after'];
+    const isReadAsLogs = target.form === 'logs' && fault === null;
+    // The status decides: what was accepted is not sent again because of a long or slow answer.
+    const text = await (isReadAsLogs ? answer.body.text() : answer.body.dump()).catch(() => undefined);
+    return {
+      status,
+      fault: isReadAsLogs && hasRejectedRecords(text ?? '') ? attemptFaults.rejectedInPart : fault,
+      isAccepted: fault === null,
+      retryAfterMs: readRetryAfter(Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, at),
+    };
+  } catch (error) {
+    const { kind: fault } = toUpstreamFault(signal.aborted ? new UpstreamFault('timeout') : error);
+    return { status: null, fault, isAccepted: false, retryAfterMs: undefined };
+  }
+}
+
+/**
+ * Sends facts to a destination: one to a webhook or a subscription, any number as logs. It throws only when the destination's
+ * secret cannot be opened, which is no fault of the destination.
+ *
+ * @param id - of what is sent, the same for each attempt.
+ */
+export async function sendFacts(
+  ctx: SendContext,
+  target: Target,
+  facts: readonly string[],
+  id: string,
+): Promise<Sent> {
+  const at = ctx.clock();
+  const startedAt = performance.now();
+  const { status, fault, isAccepted, retryAfterMs } = await post(ctx, target, facts, id, at);
+  const durationMs = Math.round(performance.now() - startedAt);
+  return {
+    isAccepted,
+    retryAfterMs,
+    attempt: { at: new Date(at).toISOString(), status, fault, durationMs },
+  };
+}

@@ -3,16 +3,13 @@ import type { UserPrincipal } from '@platform/auth';
 import {
   type CountRequest,
   type AppError,
-  type Clock,
   conflict,
   createWebhookSecrets,
-  type Egress,
   type ListPage,
   type ListQuery,
   notFound,
   readListPage,
   replaceWebhookSecret,
-  type SecretBox,
   validationError,
 } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
@@ -53,19 +50,15 @@ import type {
   TestedDestination,
 } from './schemas.js';
 import { destinationSecretContext } from './secrets.js';
-import type { Send } from './send.js';
+import { type SendContext, sendFacts } from './send.js';
 
 /* The destinations of an organisation's facts, which administrators manage. */
 
-export interface DestinationContext {
+export interface DestinationContext extends SendContext {
   readonly prisma: Prisma;
-  readonly box: SecretBox;
-  readonly egress: Pick<Egress, 'assertUrl'>;
   readonly outbox: Outbox;
-  readonly send: Send;
   readonly countTest: CountRequest;
   readonly wake: () => void;
-  readonly clock: Clock;
 }
 
 const MAX_DESTINATIONS = 100;
@@ -284,23 +277,23 @@ export async function replaceSecret(
 
 /** Sends a fact of the type `destination.test`, once; nothing is stored. @throws AppError 404, 429. */
 export async function testDestination(
-  { prisma, send, countTest, clock }: DestinationContext,
+  ctx: DestinationContext,
   { orgId }: UserPrincipal,
   id: string,
 ): Promise<TestedDestination> {
-  countTest(orgId);
-  const row = await find(prisma, orgId, id);
+  ctx.countTest(orgId);
+  const row = await find(ctx.prisma, orgId, id);
   const factId = randomUUID();
   const fact = {
     specversion: '1.0',
     id: factId,
     source: `/organisations/${orgId}`,
     type: 'destination.test',
-    time: new Date(clock()).toISOString(),
+    time: new Date(ctx.clock()).toISOString(),
     datacontenttype: 'application/json',
     data: { destinationId: id },
   };
-  const { isAccepted, attempt } = await send(row, [JSON.stringify(fact)], factId);
+  const { isAccepted, attempt } = await sendFacts(ctx, row, [JSON.stringify(fact)], factId);
   const { status, fault, durationMs } = attempt;
   return { isAccepted, status, fault, durationMs };
 }

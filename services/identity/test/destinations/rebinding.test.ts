@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createEgress, createSecretBox, createWebhookSecrets, encryptionKeys } from '@platform/service-kit';
 import { loadIdentityConfig } from '../../src/config.js';
 import { destinationSecretContext } from '../../src/destinations/secrets.js';
-import { createSender, egressLimits } from '../../src/destinations/send.js';
+import { egressLimits, sendFacts } from '../../src/destinations/send.js';
 import { encryptionKeys as keys } from '../identity.js';
 
 /* A receiver whose name leads to another address between two deliveries (DNS rebinding). */
@@ -46,7 +46,7 @@ test('EVT-28 the next connection goes to no address that the operator does not a
     lookups += 1;
     return Promise.resolve([{ address, family: 4 }]);
   });
-  const send = createSender({ egress, box, clock: () => Date.now() });
+  const ctx = { egress, box, clock: () => Date.now() };
   const id = randomUUID();
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const target = {
@@ -59,14 +59,14 @@ test('EVT-28 the next connection goes to no address that the operator does not a
     subscriptionKey: 'sub_a',
   };
   try {
-    expect((await send(target, ['{}'], 'one')).isAccepted).toBe(true);
+    expect((await sendFacts(ctx, target, ['{}'], 'one')).isAccepted).toBe(true);
     address = '127.0.0.1';
-    expect(await send(target, ['{}'], 'two')).toMatchObject({
+    expect(await sendFacts(ctx, target, ['{}'], 'two')).toMatchObject({
       isAccepted: false,
       attempt: { status: null, fault: 'no_address' },
     });
     address = '127.0.0.2';
-    expect((await send(target, ['{}'], 'three')).isAccepted).toBe(true);
+    expect((await sendFacts(ctx, target, ['{}'], 'three')).isAccepted).toBe(true);
     expect([seen, stolen, lookups]).toEqual([['one', 'three'], [], 3]);
   } finally {
     await egress.agent.destroy();

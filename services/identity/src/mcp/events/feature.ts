@@ -20,7 +20,7 @@ const CHALLENGES_PER_MINUTE_OF_ACCOUNT = 200;
  */
 export function registerEvents(
   app: App,
-  deps: Omit<SubscriptionContext, 'destinations' | 'countChallenge'> &
+  deps: Omit<SubscriptionContext, 'egress' | 'countChallenge'> &
     Pick<Resources, 'deliveryPool'> & {
       readonly destinations: Destinations;
       readonly findCredentials: FindCredentials;
@@ -36,6 +36,7 @@ export function registerEvents(
   );
   const ctx: SubscriptionContext = {
     ...deps,
+    egress: destinations.egress,
     countChallenge({ orgId, userId }) {
       countOfAccount(userId);
       countOfOrganisation(orgId);

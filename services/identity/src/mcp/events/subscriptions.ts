@@ -6,6 +6,7 @@ import {
   type Clock,
   createWebhookSecrets,
   DAY_MS,
+  type Egress,
   parseWebhookSecret,
   replaceWebhookSecret,
   type SecretBox,
@@ -15,9 +16,9 @@ import { v7 as uuidv7 } from 'uuid';
 import { insertAuditEntry } from '../../audit/record.sql.js';
 import { type Actor, platformActor } from '../../base/caller/actor.js';
 import { parseTargetUrl } from '../../base/egress/target-url.js';
-import type { Destinations } from '../../destinations/feature.js';
 import type { DisableReason } from '../../destinations/outcomes.js';
 import { destinationSecretContext } from '../../destinations/secrets.js';
+import { sendChallenge } from '../../destinations/send.js';
 import { lockOrganisation } from '../../members/organisation/organisation.sql.js';
 import { RpcFault } from '../endpoint/rpc-message.js';
 import type { Prisma, Transaction } from '../../prisma.js';
@@ -63,7 +64,7 @@ export interface SubscriptionContext {
   readonly pool: pg.Pool;
   readonly prisma: Prisma;
   readonly box: SecretBox;
-  readonly destinations: Pick<Destinations, 'egress' | 'challenge'>;
+  readonly egress: Egress;
   /** Limits the challenges of an account, and those of its organisation. @throws AppError 429. */
   readonly countChallenge: (account: Pick<AccountPrincipal, 'orgId' | 'userId'>) => void;
   readonly clock: Clock;
@@ -115,9 +116,9 @@ async function findHolder(pool: pg.Pool, { kind, credentialId }: AccountPrincipa
 }
 
 /** @throws RpcFault -32602. */
-function parseCallbackUrl({ destinations }: SubscriptionContext, text: string): string {
+function parseCallbackUrl({ egress }: SubscriptionContext, text: string): string {
   try {
-    return parseTargetUrl(text, destinations.egress, 'DESTINATION_ALLOWED_TARGETS');
+    return parseTargetUrl(text, egress, 'DESTINATION_ALLOWED_TARGETS');
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     throw invalidParams(`delivery.url ${error.details?.[0]?.message ?? 'is invalid'}`);
@@ -211,7 +212,7 @@ export async function subscribe(
   { principal, actor }: Subscriber,
   { type, args, delivery, cursor, maxAgeMs, ttlMs }: SubscribeRequest,
 ): Promise<Subscribed> {
-  const { pool, prisma, box, destinations, clock } = ctx;
+  const { pool, prisma, box, clock } = ctx;
   const { orgId, userId: ownerId } = principal;
   const { name } = type;
   if (delivery.mode !== 'webhook') throw unsupported('deliveryMode', delivery.mode.slice(0, 64));
@@ -238,7 +239,7 @@ export async function subscribe(
 
   await makeRoom(ctx, principal, now);
   ctx.countChallenge(principal);
-  const fault = await destinations.challenge({ url, subscriptionKey }, key);
+  const fault = await sendChallenge(ctx, { url, subscriptionKey }, key);
   if (fault) throw callbackFailed(fault);
   const id = uuidv7();
   const secretSealed = box.seal(createWebhookSecrets(secret).secrets, destinationSecretContext(id));
