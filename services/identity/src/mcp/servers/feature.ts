@@ -3,6 +3,7 @@ import {
   type Clock,
   createEgress,
   createHostResolver,
+  createTokenBuckets,
   type Logger,
   type SecretBox,
   type Shutdown,
@@ -14,14 +15,16 @@ import type { Outbox } from '../../mails/outbox/outbox.js';
 import type { Resources } from '../../resources.js';
 import type { FindCatalogue } from '../endpoint/endpoint.js';
 import { createCatalogues } from './catalogues.js';
-import { createServerChecks } from './checks.js';
 import { registerServerMetrics } from './metrics.js';
 import { createFindClaims } from './person-claims.js';
-import { createRefresher } from './refresh.js';
 import { createRefreshJob } from './refresh.job.js';
-import { createListers } from './own/listers.js';
-import { accountCredentialRoutes, ownCredentialRoutes, signInCallbackRoutes } from './own/routes.js';
-import { createClientIdentity, createSignIns } from './own/sign-in.js';
+import {
+  accountCredentialRoutes,
+  ownConnectionRoutes,
+  ownCredentialRoutes,
+  signInCallbackRoutes,
+} from './own/routes.js';
+import { createClientIdentity } from './own/sign-in.js';
 import { ANSWER_MS, createAuthorizationFetch, MAX_DOCUMENT_BYTES } from './upstream/oauth/fetch.js';
 import { createRenewals } from './upstream/oauth/renewals.js';
 import { createRevocations } from './upstream/oauth/revocations.job.js';
@@ -35,6 +38,13 @@ import { createConnections } from './upstream/connections.js';
 import { createListings } from './upstream/listing.js';
 import { createCredentialHeaders, type SignClaims } from './upstream/credentials.js';
 
+/**
+ * An answer of half a megabyte that is refused costs milliseconds of a core, which everybody shares: a limit by
+ * organisation keeps a script that tests a hostile server all the time from slowing others down.
+ */
+const CHECKS_PER_MINUTE = 60;
+/** Each asks somebody else's servers for documents, and may register there. */
+const SIGN_INS_PER_MINUTE = 20;
 /** Connections to one server beyond its calls, for lists and for notifications of cancelled calls. */
 const SPARE_CONNECTIONS = 16;
 /** A response that a server is still sending this long after the call's deadline is broken off. */
@@ -116,34 +126,36 @@ export function registerMcpServers(app: App, deps: McpServerDeps): FindCatalogue
   const maxWaiting = { total: settings.maxCalls, perKey: Math.max(1, Math.floor(perServer / 2)) };
   const renewals = createRenewals({ pool, box, clock, fetchFn, circuits, revocations, maxWaiting, log });
   const own = { pool, prisma, clock, renewals, outbox, consoleUrl };
-  const listers = createListers({ prisma, own });
-  const refresher = createRefresher({ prisma, listings, listers, clock, refreshMs, log });
-  const job = createRefreshJob({ pool, refresher, clock, refreshMs, log });
+  const refresh = { ...own, listings, refreshMs, log };
+  const job = createRefreshJob(refresh);
   deps.startJob('MCP servers', job);
   const ctx: ServerContext = { prisma, box, egress, outbox, clock };
   serverRoutes(app, ctx);
-  const checks = createServerChecks({ prisma, listings, listers, refresher, clock });
-  serverCheckRoutes(app, checks);
-  const identity = createClientIdentity(consoleUrl);
-  const signIns = createSignIns({
-    prisma,
-    box,
+  const countCheck = createTokenBuckets(
+    CHECKS_PER_MINUTE,
     clock,
+    "Too many tests and refreshes of this organisation's MCP servers",
+  );
+  const checks = { ...refresh, countCheck };
+  serverCheckRoutes(app, checks);
+  const countSignIn = createTokenBuckets(SIGN_INS_PER_MINUTE, clock, 'Too many sign-ins of this account');
+  const signIns = {
+    ...ctx,
+    countSignIn,
     fetchFn,
-    identity,
-    credentials: ctx,
+    identity: createClientIdentity(consoleUrl),
     revocations,
     log,
-  });
-  ownCredentialRoutes(app, ctx, { signIns, checks, revocations });
+  };
+  ownCredentialRoutes(app, ctx, revocations);
+  ownConnectionRoutes(app, signIns, checks);
   accountCredentialRoutes(app, ctx, revocations);
-  signInCallbackRoutes(app, { ...signIns, identity });
+  signInCallbackRoutes(app, signIns);
   mountedToolRoutes(app, ctx);
   const callUpstream = createUpstreamCalls({
+    ...own,
     connections,
     findClaims: createFindClaims(pool),
-    own,
-    clock,
     timeoutMs,
     maxCalls: settings.maxCalls,
     metrics: registerServerMetrics(deps.metrics),

@@ -1,21 +1,14 @@
-import { AppError, type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
-import type pg from 'pg';
+import { AppError, createPeriodicTask } from '@platform/service-kit';
 import { claimDueServers, releaseServer } from './claim.sql.js';
 import { LISTINGS } from './upstream/listing.js';
-import type { Refresher } from './refresh.js';
+import { refreshClaimedServer, type RefreshContext } from './refresh.js';
 import { UpstreamFault } from '../../base/egress/faults.js';
 
 const POLL_MS = 2_000;
 
 /** Refreshes the servers that are due, each once across the replicas, off the path of every request. */
-export function createRefreshJob(deps: {
-  readonly pool: pg.Pool;
-  readonly refresher: Refresher;
-  readonly clock: Clock;
-  readonly refreshMs: number;
-  readonly log: Pick<Logger, 'warn'>;
-}) {
-  const { pool, refresher, clock, refreshMs, log } = deps;
+export function createRefreshJob(ctx: RefreshContext) {
+  const { pool, clock, refreshMs, log } = ctx;
   const running = new Set<Promise<void>>();
 
   async function claim(): Promise<void> {
@@ -23,13 +16,12 @@ export function createRefreshJob(deps: {
     const places = LISTINGS.total - running.size;
     if (places === 0) return;
     for (const server of await claimDueServers(pool, { now: new Date(now), refreshMs, limit: places })) {
-      const refreshing = refresher
-        .refreshClaimed(server)
+      const refreshing = refreshClaimedServer(ctx, server)
         .then(() => undefined)
         .catch(async (error: unknown) => {
           // Its organisation has enough listings in progress.
           if (error instanceof AppError) await releaseServer(pool, server.id, new Date(clock()));
-          // The refresher has recorded what the server did.
+          // The refresh has recorded what the server did.
           else if (!(error instanceof UpstreamFault))
             log.warn({ err: error, mcpServer: server.id }, 'failed to store the tools of an MCP server');
         })

@@ -1,13 +1,14 @@
-import type { Clock, Logger } from '@platform/service-kit';
-import type { Prisma, Transaction } from '../../prisma.js';
+import type { Logger } from '@platform/service-kit';
+import type { Transaction } from '../../prisma.js';
 import { type Actor, platformActor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/record.sql.js';
 import type { PinnedDefinition } from './definition.js';
-import type { Listers } from './own/listers.js';
+import { findLister } from './own/listers.js';
 import { beginRefresh, bumpCatalogue, findServer, lockServer, recordRefresh } from './queries.js';
 import type { ClaimedServer } from './claim.sql.js';
 import { findToolHashes, upsertOffered, withdrawTools } from './tool.queries.js';
 import type { Listing, Listings } from './upstream/listing.js';
+import type { OwnCredentialContext } from './upstream/own-credentials.js';
 import { toUpstreamFault } from '../../base/egress/faults.js';
 
 /** The number of definitions that became new, changed or withdrawn. */
@@ -39,40 +40,37 @@ async function storeListing(
   };
 }
 
-export function createRefresher(deps: {
-  readonly prisma: Prisma;
+export interface RefreshContext extends OwnCredentialContext {
   readonly listings: Listings;
-  readonly listers: Listers;
-  readonly clock: Clock;
   readonly refreshMs: number;
-  readonly log: Pick<Logger, 'info'>;
-}) {
-  const { prisma, listings, listers, clock, refreshMs, log } = deps;
+  readonly log: Logger;
+}
 
-  async function store(
-    server: ClaimedServer,
-    { listerId, ...listing }: Listing & Pick<ClaimedServer, 'listerId'>,
-    actor: Actor,
-  ): Promise<CatalogueChanges> {
-    const at = new Date(clock());
-    return prisma.$transaction(async (tx) => {
-      await lockServer(tx, server.id);
-      const current = await findServer(tx, server.orgId, server.id);
-      // It was removed, or leads elsewhere, while it was asked.
-      if (current?.revision !== server.revision) return { new: 0, changed: 0, withdrawn: 0 };
-      const changes = await storeListing(tx, server, listing);
-      await recordRefresh(tx, server, {
-        refreshedAt: at,
-        refreshFault: null,
-        protocolVersion: listing.protocolVersion,
-        leftOut: JSON.stringify(listing.leftOut),
-        listerId,
-        nextRefreshAt: new Date(at.getTime() + refreshMs),
-      });
-      if (Object.values(changes).every((count) => count === 0)) return changes;
-      await bumpCatalogue(tx, server.orgId);
-      // oxfmt-ignore
-      await insertAuditEntry(tx, {
+async function storeRefreshed(
+  { clock, prisma, refreshMs }: RefreshContext,
+  server: ClaimedServer,
+  { listerId, ...listing }: Listing & Pick<ClaimedServer, 'listerId'>,
+  actor: Actor,
+): Promise<CatalogueChanges> {
+  const at = new Date(clock());
+  return prisma.$transaction(async (tx) => {
+    await lockServer(tx, server.id);
+    const current = await findServer(tx, server.orgId, server.id);
+    // It was removed, or leads elsewhere, while it was asked.
+    if (current?.revision !== server.revision) return { new: 0, changed: 0, withdrawn: 0 };
+    const changes = await storeListing(tx, server, listing);
+    await recordRefresh(tx, server, {
+      refreshedAt: at,
+      refreshFault: null,
+      protocolVersion: listing.protocolVersion,
+      leftOut: JSON.stringify(listing.leftOut),
+      listerId,
+      nextRefreshAt: new Date(at.getTime() + refreshMs),
+    });
+    if (Object.values(changes).every((count) => count === 0)) return changes;
+    await bumpCatalogue(tx, server.orgId);
+    // oxfmt-ignore
+    await insertAuditEntry(tx, {
         orgId: server.orgId,
         action: 'mcp_server.tools_offered',
         actor,
@@ -80,61 +78,71 @@ export function createRefresher(deps: {
         detail: { server: server.name, ...Object.fromEntries(Object.entries(changes).map(([key, count]) => [key, String(count)])) },
         at,
       });
-      return changes;
-    });
-  }
-
-  async function recordFault(server: ClaimedServer, fault: string, actor: Actor): Promise<void> {
-    const at = new Date(clock());
-    const result = { refreshFault: fault, nextRefreshAt: new Date(at.getTime() + refreshMs) };
-    await prisma.$transaction(async (tx) => {
-      const { count } = await recordRefresh(tx, server, result, { wasReached: true });
-      if (count === 0) await recordRefresh(tx, server, result);
-      else
-        await insertAuditEntry(tx, {
-          orgId: server.orgId,
-          action: 'mcp_server.unreachable',
-          actor,
-          subjectId: server.id,
-          detail: { server: server.name, fault },
-          at,
-        });
-    });
-  }
-
-  async function listAndStore(server: ClaimedServer, actor: Actor): Promise<CatalogueChanges> {
-    let listing: Listing & Pick<ClaimedServer, 'listerId'>;
-    try {
-      // oxfmt-ignore
-      const { subject, listerId } = await listers.find(server, [actor.actorId, server.listerId].filter((id) => id !== null));
-      listing = { ...(await listings.list(server, subject)), listerId };
-    } catch (error) {
-      const fault = toUpstreamFault(error);
-      const { id, orgId } = server;
-      log.info({ err: fault, mcpServer: id, orgId }, 'failed to refresh the tools of an MCP server');
-      await recordFault(server, fault.kind, actor);
-      throw fault;
-    }
-    return store(server, listing, actor);
-  }
-
-  return {
-    /**
-     * Refreshes the pinned catalogue of a server that the job has claimed. A failure is recorded, and changes nothing
-     * about its tools.
-     *
-     * @throws UpstreamFault; AppError 429.
-     */
-    refreshClaimed: (server: ClaimedServer): Promise<CatalogueChanges> =>
-      listings.withPermit(server, () => listAndStore(server, platformActor)),
-
-    /** Refreshes the pinned catalogue of a server for an administrator. @throws UpstreamFault; AppError 429. */
-    refresh: (server: ClaimedServer, actor: Actor): Promise<CatalogueChanges> =>
-      listings.withPermit(server, async () => {
-        await beginRefresh(prisma, server.id);
-        return listAndStore(server, actor);
-      }),
-  };
+    return changes;
+  });
 }
 
-export type Refresher = ReturnType<typeof createRefresher>;
+async function recordFault(
+  { clock, refreshMs, prisma }: RefreshContext,
+  server: ClaimedServer,
+  fault: string,
+  actor: Actor,
+): Promise<void> {
+  const at = new Date(clock());
+  const result = { refreshFault: fault, nextRefreshAt: new Date(at.getTime() + refreshMs) };
+  await prisma.$transaction(async (tx) => {
+    const { count } = await recordRefresh(tx, server, result, { wasReached: true });
+    if (count === 0) await recordRefresh(tx, server, result);
+    else
+      await insertAuditEntry(tx, {
+        orgId: server.orgId,
+        action: 'mcp_server.unreachable',
+        actor,
+        subjectId: server.id,
+        detail: { server: server.name, fault },
+        at,
+      });
+  });
+}
+
+async function listAndStore(
+  ctx: RefreshContext,
+  server: ClaimedServer,
+  actor: Actor,
+): Promise<CatalogueChanges> {
+  let listing: Listing & Pick<ClaimedServer, 'listerId'>;
+  try {
+    // oxfmt-ignore
+    const { subject, listerId } = await findLister(ctx, server, [actor.actorId, server.listerId].filter((id) => id !== null));
+    listing = { ...(await ctx.listings.list(server, subject)), listerId };
+  } catch (error) {
+    const fault = toUpstreamFault(error);
+    const { id, orgId } = server;
+    ctx.log.info({ err: fault, mcpServer: id, orgId }, 'failed to refresh the tools of an MCP server');
+    await recordFault(ctx, server, fault.kind, actor);
+    throw fault;
+  }
+  return storeRefreshed(ctx, server, listing, actor);
+}
+
+/**
+ * Refreshes the pinned catalogue of a server that the job has claimed. A failure is recorded, and changes nothing
+ * about its tools.
+ *
+ * @throws UpstreamFault; AppError 429.
+ */
+export function refreshClaimedServer(ctx: RefreshContext, server: ClaimedServer): Promise<CatalogueChanges> {
+  return ctx.listings.withPermit(server, () => listAndStore(ctx, server, platformActor));
+}
+
+/** Refreshes the pinned catalogue of a server for an administrator. @throws UpstreamFault; AppError 429. */
+export function refreshServer(
+  ctx: RefreshContext,
+  server: ClaimedServer,
+  actor: Actor,
+): Promise<CatalogueChanges> {
+  return ctx.listings.withPermit(server, async () => {
+    await beginRefresh(ctx.prisma, server.id);
+    return listAndStore(ctx, server, actor);
+  });
+}

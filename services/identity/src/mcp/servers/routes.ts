@@ -2,7 +2,7 @@ import { getMember, requireSession } from '@platform/auth';
 import { type App, errorResponses, Message } from '@platform/service-kit';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
-import type { ServerChecks } from './checks.js';
+import { type CheckContext, refreshNow, testServer } from './checks.js';
 import {
   ChangeServerBody,
   CreateServerBody,
@@ -125,7 +125,7 @@ export function serverRoutes(app: App, ctx: ServerContext): void {
 }
 
 /** Registers the routes that connect to the server, for administrators with a session. */
-export function serverCheckRoutes(app: App, checks: ServerChecks): void {
+export function serverCheckRoutes(app: App, ctx: CheckContext): void {
   const onRequest = [app.authenticate, requireAdminRole, requireSession];
   app.post(
     `${base}/:id/refresh`,
@@ -153,7 +153,7 @@ export function serverCheckRoutes(app: App, checks: ServerChecks): void {
         },
       },
     },
-    (request) => checks.refresh(getCaller(request), request.params.id),
+    (request) => refreshNow(ctx, getCaller(request), request.params.id),
   );
   app.post(
     `${base}/:id/test`,
@@ -169,6 +169,6 @@ export function serverCheckRoutes(app: App, checks: ServerChecks): void {
         response: { 200: TestedServer, ...errorResponses(400, 401, 403, 404, 429, tooManyListings()) },
       },
     },
-    (request) => checks.test(getMember(request), request.params.id),
+    (request) => testServer(ctx, getMember(request), request.params.id),
   );
 }

@@ -4,10 +4,9 @@ import { Type } from 'typebox';
 import { requireAdminRole } from '../../../base/authority.js';
 import { getCaller, toCaller } from '../../../base/caller/actor.js';
 import { inAnySession } from '../../../base/confirmation.js';
-import type { ServerChecks } from '../checks.js';
+import { type CheckContext, testOwnServer } from '../checks.js';
 import { ServerPath, TestedServer } from '../schemas.js';
 import type { ServerContext } from '../service.js';
-import type { ClientIdentity } from '../upstream/oauth/protocol.js';
 import type { Revocations } from '../upstream/oauth/revocations.job.js';
 import {
   ASKED_EVERY_DAYS,
@@ -32,26 +31,21 @@ import {
   removeOwnCredentials,
   storeOwnCredential,
 } from './service.js';
-import { CLIENT_DOCUMENT_PATH, type SignInOutcome, type SignIns, UPSTREAM_CALLBACK_PATH } from './sign-in.js';
+import {
+  beginSignIn,
+  CLIENT_DOCUMENT_PATH,
+  completeSignIn,
+  type SignInOutcome,
+  UPSTREAM_CALLBACK_PATH,
+  type UpstreamSignInContext,
+} from './sign-in.js';
 import { mailNotSetUp, serverMoved, signInFailed, signInNeeded } from './errors.js';
 
 const base = '/api/v1/mcp-servers';
 const tags = ['MCP servers'];
 
 /** For members with a session, on the servers that they use as themselves. */
-export function ownCredentialRoutes(
-  app: App,
-  ctx: ServerContext,
-  {
-    signIns,
-    checks,
-    revocations,
-  }: {
-    readonly signIns: Pick<SignIns, 'begin'>;
-    readonly checks: Pick<ServerChecks, 'testOwn'>;
-    readonly revocations: Pick<Revocations, 'wake'>;
-  },
-): void {
+export function ownCredentialRoutes(app: App, ctx: ServerContext, revocations: Revocations): void {
   const onRequest = [app.authenticate, requireSession];
   app.get(
     `${base}/mine`,
@@ -150,6 +144,11 @@ export function ownCredentialRoutes(
       return { message: 'Disconnected', removed };
     },
   );
+}
+
+/** For members with a session: signing in at a server, and a test of what they have there. */
+export function ownConnectionRoutes(app: App, signIns: UpstreamSignInContext, checks: CheckContext): void {
+  const onRequest = [app.authenticate, requireSession];
   app.post(
     `${base}/:id/my-credential/sign-in`,
     {
@@ -177,7 +176,7 @@ export function ownCredentialRoutes(
         },
       },
     },
-    async (request) => ({ url: await signIns.begin(getCaller(request), request.params.id) }),
+    async (request) => ({ url: await beginSignIn(signIns, getCaller(request), request.params.id) }),
   );
   app.post(
     `${base}/:id/my-credential/test`,
@@ -193,16 +192,12 @@ export function ownCredentialRoutes(
         response: { 200: TestedServer, ...errorResponses(400, 401, 403, 404, 429) },
       },
     },
-    (request) => checks.testOwn(getMember(request), request.params.id),
+    (request) => testOwnServer(checks, getMember(request), request.params.id),
   );
 }
 
 /** For administrators with a session, on who is connected to a server. */
-export function accountCredentialRoutes(
-  app: App,
-  ctx: ServerContext,
-  revocations: Pick<Revocations, 'wake'>,
-): void {
+export function accountCredentialRoutes(app: App, ctx: ServerContext, revocations: Revocations): void {
   const onRequest = [app.authenticate, requireAdminRole, requireSession];
   app.get(
     `${base}/:id/credentials`,
@@ -294,10 +289,7 @@ const hide = true;
  * Registers what browsers open on their way back from an authorization server, and the document by which such servers know the
  * platform. The answer counts only in the session that began the sign-in.
  */
-export function signInCallbackRoutes(
-  app: App,
-  { complete, identity }: Pick<SignIns, 'complete'> & { readonly identity: ClientIdentity },
-): void {
+export function signInCallbackRoutes(app: App, ctx: UpstreamSignInContext): void {
   const toConsole = (outcome: SignInOutcome, serverId?: string) =>
     `/account/services${serverId === undefined ? '' : `/${serverId}`}?signIn=${outcome}`;
   app.get(
@@ -307,12 +299,12 @@ export function signInCallbackRoutes(
       void reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
       const member = await request.server.findBrowserSession(request);
       if (!member) return reply.redirect(toConsole('expired'), 303);
-      const { outcome, serverId } = await complete(toCaller(member, request), request.query);
+      const { outcome, serverId } = await completeSignIn(ctx, toCaller(member, request), request.query);
       return reply.redirect(toConsole(outcome, serverId), 303);
     },
   );
   app.get(CLIENT_DOCUMENT_PATH, { schema: { hide } }, () => ({
-    client_id: identity.metadataUrl,
-    ...identity.metadata,
+    client_id: ctx.identity.metadataUrl,
+    ...ctx.identity.metadata,
   }));
 }

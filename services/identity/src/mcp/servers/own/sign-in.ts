@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { toDigest } from '@platform/auth';
-import { createTokenBuckets, type Clock, type Logger, type SecretBox } from '@platform/service-kit';
+import type { CountRequest, Logger } from '@platform/service-kit';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { Caller } from '../../../base/caller/actor.js';
-import type { Prisma } from '../../../prisma.js';
 import { findServer, type ServerRow } from '../queries.js';
 import { ownSecretContext, serverSecretContext, signInContext } from '../upstream/credentials.js';
 import { describeFault } from '../upstream/oauth/fetch.js';
@@ -37,8 +36,6 @@ export const UPSTREAM_CALLBACK_PATH = '/oauth2/upstream/callback';
 /** The document by which authorization servers know the platform (client id metadata documents). */
 export const CLIENT_DOCUMENT_PATH = '/oauth2/upstream/client.json';
 const LIFETIME_MS = 10 * 60_000;
-/** Each asks somebody else's servers for documents, and may register there. */
-const SIGN_INS_PER_MINUTE = 20;
 /** More than any sign-in needs; a server can describe itself at length. */
 const MAX_FLOW_BYTES = 64 * 1_024;
 
@@ -63,111 +60,109 @@ export function createClientIdentity(publicUrl: string): ClientIdentity {
   };
 }
 
-export function createSignIns(deps: {
-  readonly prisma: Prisma;
-  readonly box: SecretBox;
-  readonly clock: Clock;
+export interface UpstreamSignInContext extends ServerContext {
+  readonly countSignIn: CountRequest;
   readonly fetchFn: FetchLike;
   readonly identity: ClientIdentity;
-  readonly credentials: ServerContext;
-  readonly revocations: Pick<Revocations, 'add'>;
-  readonly log: Pick<Logger, 'info'>;
-}) {
-  const { prisma, box, clock, fetchFn, identity, credentials, revocations, log } = deps;
-  const countSignIn = createTokenBuckets(SIGN_INS_PER_MINUTE, clock, 'Too many sign-ins of this account');
-
-  const readClient = ({ id, secretSealed }: ServerRow): Flow['client'] | undefined =>
-    secretSealed === null
-      ? undefined
-      : (JSON.parse(box.open(secretSealed, serverSecretContext(id))) as Flow['client']);
-
-  /** Reports a fault without what the authorization server said: that may contain codes and tokens. */
-  const report = (error: unknown, mcpServer: string, message: string): void =>
-    log.info({ ...describeFault(error), mcpServer }, message);
-
-  /** Finds the scopes that the account has, and those that the server has missed. */
-  async function findScopes(serverId: string, accountId: string) {
-    const stored = await findSealedOf(prisma, serverId, accountId);
-    if (!stored) return [];
-    const { tokens } = parseGrant(box.open(stored.secretSealed, ownSecretContext(serverId, accountId)));
-    return [tokens.scope, stored.scopeWanted];
-  }
-
-  return {
-    /**
-     * Begins a sign-in of the caller.
-     *
-     * @returns the page of the authorization server.
-     * @throws AppError 404; 429; 502 SIGN_IN_FAILED.
-     */
-    async begin({ orgId, userId: accountId, credentialId: sessionId }: Caller, id: string): Promise<string> {
-      const [own] = await findOwnServers(prisma, { orgId, accountId, id });
-      const server = own && (await findServer(prisma, orgId, id));
-      if (server?.credential !== 'oauth') throw serviceNotFound();
-      countSignIn(accountId);
-      const { begin } = await loadProtocol();
-      const state = randomBytes(32).toString('base64url');
-      // A browser that has not come back may have been told that the authorization server no longer knows the client.
-      const isAbandoned = await endOpenSignIns(prisma, { serverId: id, accountId });
-      const client = isAbandoned && server.clientId === null ? undefined : readClient(server);
-      const scopes = [server.clientScope, ...(await findScopes(id, accountId))];
-      const signIn = { identity, serverUrl: server.url, fetchFn };
-      const { url, flow } = await begin(signIn, { state, client, scopes }).catch((error: unknown) => {
-        report(error, id, 'failed to begin a sign-in at an MCP server');
-        throw signInFailed();
-      });
-      const json = JSON.stringify(flow);
-      if (json.length > MAX_FLOW_BYTES) throw signInFailed();
-      const stateHash = toDigest(state);
-      await insertSignIn(prisma, {
-        stateHash,
-        serverId: id,
-        orgId,
-        accountId,
-        sessionId,
-        revision: server.revision,
-        flowSealed: box.seal(json, signInContext(stateHash)),
-        expiresAt: new Date(clock() + LIFETIME_MS),
-      });
-      // Kept with the issuer that it belongs to, so that it is shown to no other one.
-      const registered = JSON.stringify(flow.client);
-      if (JSON.stringify(client) !== registered)
-        await storeClient(prisma, server, box.seal(registered, serverSecretContext(id)));
-      return url.href;
-    },
-
-    /**
-     * Completes a sign-in with what the browser brings back.
-     *
-     * @returns how it ended, and the server; without one when nothing of it is known to this session.
-     */
-    async complete(
-      caller: Caller,
-      { state = '', code, iss }: { readonly state?: string; readonly code?: string; readonly iss?: string },
-    ): Promise<{ readonly outcome: SignInOutcome; readonly serverId?: string }> {
-      const { orgId, userId: accountId, credentialId: sessionId } = caller;
-      const stateHash = toDigest(state);
-      const now = clock();
-      const found = await consumeSignIn(prisma, { stateHash, orgId, accountId, sessionId }, new Date(now));
-      if (!found) return { outcome: 'expired' };
-      const { serverId, revision } = found;
-      const server = await findServer(prisma, orgId, serverId);
-      if (server?.revision !== revision) return { outcome: 'failed', serverId };
-      if (code === undefined) return { outcome: 'refused', serverId };
-      const flow = JSON.parse(box.open(found.flowSealed, signInContext(stateHash))) as Flow;
-      const { complete, isClientUnknown } = await loadProtocol();
-      try {
-        const grant = await complete({ identity, fetchFn }, flow, { code, iss, now });
-        const isStored = await storeSignedInCredential(credentials, caller, server, JSON.stringify(grant));
-        if (!isStored) await revocations.add({ serverId, accountId }, grant);
-        return { outcome: isStored ? 'connected' : 'failed', serverId };
-      } catch (error) {
-        report(error, serverId, 'failed to complete a sign-in at an MCP server');
-        if (isClientUnknown(error)) await forgetClient(prisma, server);
-        return { outcome: 'failed', serverId };
-      }
-    },
-  };
+  readonly revocations: Revocations;
+  readonly log: Logger;
 }
 
-export type SignIns = ReturnType<typeof createSignIns>;
+const readClient = (
+  { box }: UpstreamSignInContext,
+  { id, secretSealed }: ServerRow,
+): Flow['client'] | undefined =>
+  secretSealed === null
+    ? undefined
+    : (JSON.parse(box.open(secretSealed, serverSecretContext(id))) as Flow['client']);
+
+/** Reports a fault without what the authorization server said: that may contain codes and tokens. */
+const report = ({ log }: UpstreamSignInContext, error: unknown, mcpServer: string, message: string): void =>
+  log.info({ ...describeFault(error), mcpServer }, message);
+
+/** Finds the scopes that the account has, and those that the server has missed. */
+async function findScopes({ prisma, box }: UpstreamSignInContext, serverId: string, accountId: string) {
+  const stored = await findSealedOf(prisma, serverId, accountId);
+  if (!stored) return [];
+  const { tokens } = parseGrant(box.open(stored.secretSealed, ownSecretContext(serverId, accountId)));
+  return [tokens.scope, stored.scopeWanted];
+}
+
+/**
+ * Begins a sign-in of the caller.
+ *
+ * @returns the page of the authorization server.
+ * @throws AppError 404; 429; 502 SIGN_IN_FAILED.
+ */
+export async function beginSignIn(
+  ctx: UpstreamSignInContext,
+  { orgId, userId: accountId, credentialId: sessionId }: Caller,
+  id: string,
+): Promise<string> {
+  const [own] = await findOwnServers(ctx.prisma, { orgId, accountId, id });
+  const server = own && (await findServer(ctx.prisma, orgId, id));
+  if (server?.credential !== 'oauth') throw serviceNotFound();
+  ctx.countSignIn(accountId);
+  const { begin } = await loadProtocol();
+  const state = randomBytes(32).toString('base64url');
+  // A browser that has not come back may have been told that the authorization server no longer knows the client.
+  const isAbandoned = await endOpenSignIns(ctx.prisma, { serverId: id, accountId });
+  const client = isAbandoned && server.clientId === null ? undefined : readClient(ctx, server);
+  const scopes = [server.clientScope, ...(await findScopes(ctx, id, accountId))];
+  const signIn = { identity: ctx.identity, serverUrl: server.url, fetchFn: ctx.fetchFn };
+  const { url, flow } = await begin(signIn, { state, client, scopes }).catch((error: unknown) => {
+    report(ctx, error, id, 'failed to begin a sign-in at an MCP server');
+    throw signInFailed();
+  });
+  const json = JSON.stringify(flow);
+  if (json.length > MAX_FLOW_BYTES) throw signInFailed();
+  const stateHash = toDigest(state);
+  await insertSignIn(ctx.prisma, {
+    stateHash,
+    serverId: id,
+    orgId,
+    accountId,
+    sessionId,
+    revision: server.revision,
+    flowSealed: ctx.box.seal(json, signInContext(stateHash)),
+    expiresAt: new Date(ctx.clock() + LIFETIME_MS),
+  });
+  // Kept with the issuer that it belongs to, so that it is shown to no other one.
+  const registered = JSON.stringify(flow.client);
+  if (JSON.stringify(client) !== registered)
+    await storeClient(ctx.prisma, server, ctx.box.seal(registered, serverSecretContext(id)));
+  return url.href;
+}
+
+/**
+ * Completes a sign-in with what the browser brings back.
+ *
+ * @returns how it ended, and the server; without one when nothing of it is known to this session.
+ */
+export async function completeSignIn(
+  ctx: UpstreamSignInContext,
+  caller: Caller,
+  { state = '', code, iss }: { readonly state?: string; readonly code?: string; readonly iss?: string },
+): Promise<{ readonly outcome: SignInOutcome; readonly serverId?: string }> {
+  const { orgId, userId: accountId, credentialId: sessionId } = caller;
+  const stateHash = toDigest(state);
+  const now = ctx.clock();
+  const found = await consumeSignIn(ctx.prisma, { stateHash, orgId, accountId, sessionId }, new Date(now));
+  if (!found) return { outcome: 'expired' };
+  const { serverId, revision } = found;
+  const server = await findServer(ctx.prisma, orgId, serverId);
+  if (server?.revision !== revision) return { outcome: 'failed', serverId };
+  if (code === undefined) return { outcome: 'refused', serverId };
+  const flow = JSON.parse(ctx.box.open(found.flowSealed, signInContext(stateHash))) as Flow;
+  const { complete, isClientUnknown } = await loadProtocol();
+  try {
+    const grant = await complete({ identity: ctx.identity, fetchFn: ctx.fetchFn }, flow, { code, iss, now });
+    const isStored = await storeSignedInCredential(ctx, caller, server, JSON.stringify(grant));
+    if (!isStored) await ctx.revocations.add({ serverId, accountId }, grant);
+    return { outcome: isStored ? 'connected' : 'failed', serverId };
+  } catch (error) {
+    report(ctx, error, serverId, 'failed to complete a sign-in at an MCP server');
+    if (isClientUnknown(error)) await forgetClient(ctx.prisma, server);
+    return { outcome: 'failed', serverId };
+  }
+}

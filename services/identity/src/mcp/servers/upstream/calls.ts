@@ -1,7 +1,6 @@
 import type { Client, Progress } from '@modelcontextprotocol/client';
 import { hasScope, type AccountPrincipal } from '@platform/auth';
 import {
-  type Clock,
   createPermits,
   currentTraceparent,
   isTracing,
@@ -18,13 +17,13 @@ import type { PassedResult } from '../../endpoint/tool-result.js';
 import { readRelayedMeta } from '../relayed-meta.js';
 import { circuitOpen, isServerFailure, tooManyCalls, toServiceFault } from './call-faults.js';
 import type { Allowance } from './allowance.js';
-import { createCircuits } from './circuit.js';
+import { type Circuits, createCircuits } from './circuit.js';
 import type { Connections, UpstreamServer } from './connections.js';
 import { isPerAccount } from './credentials.js';
 import {
   canRenewCredential,
   handleRefusal,
-  type OwnCallContext,
+  type OwnCredentialContext,
   recordAcceptance,
   requireOwnCredential,
 } from './own-credentials.js';
@@ -128,130 +127,134 @@ function getTrace({ traceparent, tracestate }: ToolContext): Record<string, stri
   };
 }
 
-export function createUpstreamCalls(deps: {
+interface CallContext extends OwnCredentialContext {
   readonly connections: Connections;
   readonly findClaims: FindClaims;
-  readonly own: OwnCallContext;
-  readonly clock: Clock;
+  readonly circuits: Circuits;
   /** The longest duration of a call. */
   readonly timeoutMs: number;
-  /** Concurrent calls in this process; an organisation can have a quarter of them, and each of its servers half of that. */
-  readonly maxCalls: number;
   readonly metrics: ServerMetrics;
-}): CallUpstream {
-  const { connections, findClaims, own, clock, timeoutMs, maxCalls, metrics } = deps;
+}
+
+async function send(
+  ctx: CallContext,
+  { server, toolName, scope, definition }: UpstreamTool,
+  args: Readonly<Record<string, unknown>>,
+  context: ToolContext,
+) {
+  const { principal, signal } = context;
+  const { userId } = principal;
+  // Read for each call, so that a change of membership is in force with the next one.
+  const claims = await ctx.findClaims(server, { userId, groups: context.groups });
+  const subject = { userId, scopes: toScopes(principal), claims };
+  const trace = getTrace(context);
+  const params = {
+    name: toolName,
+    arguments: args,
+    ...(Object.keys(trace).length > 0 && { _meta: trace }),
+  };
+  const isRepeatable = scope === 'kb:read';
+  const use = { server, subject, signal, isRepeatable, maxBytes: server.maxAnswerBytes };
+  const run = async (client: Client, allowance: Allowance) => {
+    allowance.texts.call = toCallTexts(context);
+    await client.callTool(params, {
+      timeout: ctx.timeoutMs,
+      maxTotalTimeout: ctx.timeoutMs,
+      signal: AbortSignal.any([signal, allowance.signal]),
+      // Without it, the client would list the tools and call again when the server reports another definition. The content of
+      // results is the caller's to check, by the output schema that it was shown.
+      toolDefinition: { name: toolName, inputSchema: definition.inputSchema },
+      ...(!isTracing() && { headers: trace }),
+      ...(context.isStreamed && {
+        onprogress: (progress: Progress) => {
+          void context.report(toProgress(progress));
+        },
+      }),
+    });
+    return toPassedResult(allowance.texts.response);
+  };
+  if (!isPerAccount(server)) return ctx.connections.use(use, run);
+  const callWith = async (credential: UsableCredential) => {
+    const result = await ctx.connections.use({ ...use, subject: { ...subject, own: credential } }, run);
+    await recordAcceptance(ctx, credential);
+    return result;
+  };
+  const refuse = async (credential: UsableCredential, error: unknown): Promise<never> => {
+    const isFault = error instanceof UpstreamFault && !signal.aborted;
+    throw (isFault && (await handleRefusal(ctx, server, principal, credential, error))) || error;
+  };
+  const credential = await requireOwnCredential(ctx, server, principal);
+  try {
+    return await callWith(credential);
+  } catch (error) {
+    if (signal.aborted || !(error instanceof UpstreamFault) || !canRenewCredential(server, credential, error))
+      return refuse(credential, error);
+  }
+  const renewed = await requireOwnCredential(ctx, server, principal, credential);
+  return callWith(renewed).catch((error: unknown) => refuse(renewed, error));
+}
+
+async function callThroughCircuit(
+  ctx: CallContext,
+  tool: UpstreamTool,
+  args: Readonly<Record<string, unknown>>,
+  context: ToolContext,
+) {
+  const { server, scope } = tool;
+  const key = toFairKey(server, context.principal);
+  const waitMs = ctx.circuits.tryEnter(key);
+  if (waitMs !== undefined) throw circuitOpen(server.name, waitMs);
+  try {
+    const result = await send(ctx, tool, args, context);
+    ctx.circuits.succeed(key);
+    return result;
+  } catch (error) {
+    if (context.signal.aborted || !(error instanceof UpstreamFault)) {
+      ctx.circuits.leave(key);
+      throw error;
+    }
+    if (isServerFailure(error)) ctx.circuits.fail(key);
+    else ctx.circuits.succeed(key);
+    throw toServiceFault(error, server.name, scope);
+  }
+}
+
+async function observe(
+  ctx: CallContext,
+  tool: UpstreamTool,
+  args: Readonly<Record<string, unknown>>,
+  context: ToolContext,
+): Promise<PassedResult> {
+  const end = ctx.metrics.start(tool.server);
+  try {
+    const result = await callThroughCircuit(ctx, tool, args, context);
+    end(result.isError ? 'refused' : 'completed');
+    return result;
+  } catch (error) {
+    end(context.signal.aborted ? 'cancelled' : 'failed');
+    throw error;
+  }
+}
+
+/** Creates the function that calls the tools of servers, within the shares of their organisations, servers and accounts. */
+export function createUpstreamCalls(
+  deps: Omit<CallContext, 'circuits'> & {
+    /** Concurrent calls in this process; an organisation can have a quarter of them, and each of its servers half of that. */
+    readonly maxCalls: number;
+  },
+): CallUpstream {
+  const { maxCalls } = deps;
   const { perOrg, perServer, perAccount } = getCallShares(maxCalls);
   const orgPermits = createPermits({ total: maxCalls, perKey: perOrg });
   const serverPermits = createPermits({ total: maxCalls, perKey: perServer });
   const accountPermits = createPermits({ total: maxCalls, perKey: perAccount });
-  const circuits = createCircuits(clock);
-
-  async function send(
-    { server, toolName, scope, definition }: UpstreamTool,
-    args: Readonly<Record<string, unknown>>,
-    context: ToolContext,
-  ) {
-    const { principal, signal } = context;
-    const { userId } = principal;
-    // Read for each call, so that a change of membership is in force with the next one.
-    const claims = await findClaims(server, { userId, groups: context.groups });
-    const subject = { userId, scopes: toScopes(principal), claims };
-    const trace = getTrace(context);
-    const params = {
-      name: toolName,
-      arguments: args,
-      ...(Object.keys(trace).length > 0 && { _meta: trace }),
-    };
-    const isRepeatable = scope === 'kb:read';
-    const use = { server, subject, signal, isRepeatable, maxBytes: server.maxAnswerBytes };
-    const run = async (client: Client, allowance: Allowance) => {
-      allowance.texts.call = toCallTexts(context);
-      await client.callTool(params, {
-        timeout: timeoutMs,
-        maxTotalTimeout: timeoutMs,
-        signal: AbortSignal.any([signal, allowance.signal]),
-        // Without it, the client would list the tools and call again when the server reports another definition. The content of
-        // results is the caller's to check, by the output schema that it was shown.
-        toolDefinition: { name: toolName, inputSchema: definition.inputSchema },
-        ...(!isTracing() && { headers: trace }),
-        ...(context.isStreamed && {
-          onprogress: (progress: Progress) => {
-            void context.report(toProgress(progress));
-          },
-        }),
-      });
-      return toPassedResult(allowance.texts.response);
-    };
-    if (!isPerAccount(server)) return connections.use(use, run);
-    const callWith = async (credential: UsableCredential) => {
-      const result = await connections.use({ ...use, subject: { ...subject, own: credential } }, run);
-      await recordAcceptance(own, credential);
-      return result;
-    };
-    const refuse = async (credential: UsableCredential, error: unknown): Promise<never> => {
-      const isFault = error instanceof UpstreamFault && !signal.aborted;
-      throw (isFault && (await handleRefusal(own, server, principal, credential, error))) || error;
-    };
-    const credential = await requireOwnCredential(own, server, principal);
-    try {
-      return await callWith(credential);
-    } catch (error) {
-      if (
-        signal.aborted ||
-        !(error instanceof UpstreamFault) ||
-        !canRenewCredential(server, credential, error)
-      )
-        return refuse(credential, error);
-    }
-    const renewed = await requireOwnCredential(own, server, principal, credential);
-    return callWith(renewed).catch((error: unknown) => refuse(renewed, error));
-  }
-
-  async function callThroughCircuit(
-    tool: UpstreamTool,
-    args: Readonly<Record<string, unknown>>,
-    context: ToolContext,
-  ) {
-    const { server, scope } = tool;
-    const key = toFairKey(server, context.principal);
-    const waitMs = circuits.tryEnter(key);
-    if (waitMs !== undefined) throw circuitOpen(server.name, waitMs);
-    try {
-      const result = await send(tool, args, context);
-      circuits.succeed(key);
-      return result;
-    } catch (error) {
-      if (context.signal.aborted || !(error instanceof UpstreamFault)) {
-        circuits.leave(key);
-        throw error;
-      }
-      if (isServerFailure(error)) circuits.fail(key);
-      else circuits.succeed(key);
-      throw toServiceFault(error, server.name, scope);
-    }
-  }
-
-  async function observe(
-    tool: UpstreamTool,
-    args: Readonly<Record<string, unknown>>,
-    context: ToolContext,
-  ): Promise<PassedResult> {
-    const end = metrics.start(tool.server);
-    try {
-      const result = await callThroughCircuit(tool, args, context);
-      end(result.isError ? 'refused' : 'completed');
-      return result;
-    } catch (error) {
-      end(context.signal.aborted ? 'cancelled' : 'failed');
-      throw error;
-    }
-  }
+  const ctx: CallContext = { ...deps, circuits: createCircuits(deps.clock) };
 
   return (tool, args, context) => {
     const { server } = tool;
     const { id, orgId, name } = server;
     const refuse = () => tooManyCalls(name);
-    const call = () => observe(tool, args, context);
+    const call = () => observe(ctx, tool, args, context);
     const callFairly = isPerAccount(server)
       ? () => accountPermits.run(toFairKey(server, context.principal), call, refuse)
       : call;

@@ -61,6 +61,24 @@ const digest = ({ userId, scopes, claims, own }: Subject): string =>
     .update(JSON.stringify(own ? [userId, own.id] : [userId, scopes, claims]))
     .digest('base64url');
 
+const toServerKey = ({ id, revision }: UpstreamServer) => `${id} ${revision}`;
+const toKey = (server: UpstreamServer, subject: Subject | undefined): string =>
+  (server.credential === 'assertion' || isPerAccount(server)) && subject
+    ? `${toServerKey(server)} ${digest(subject)}`
+    : toServerKey(server);
+/** What a server says of itself to one account need not be so for another. */
+const toPriorKey = (server: UpstreamServer, subject: Subject | undefined): string =>
+  isPerAccount(server) ? toKey(server, subject) : toServerKey(server);
+
+function closeConnection(log: Pick<Logger, 'debug'>, connection: Connection): void {
+  connection.connected
+    .then(({ client }) => client.close())
+    .catch((error: unknown) => {
+      // Without its text, in which a credential can be.
+      log.debug({ err: toUpstreamFault(error) }, 'failed to close the connection to an MCP server');
+    });
+}
+
 /**
  * Keeps connections. Callers share one, unless the server learns who calls: then a session that the server keeps is
  * never used for two people, for different scopes, or once the groups of the person have changed [MCP-40], nor for two
@@ -75,17 +93,9 @@ export function createConnections(deps: {
   readonly log: Pick<Logger, 'debug'>;
 }) {
   const { egress, createHeaders, version, timeoutMs, maxAnswerMs, log } = deps;
-  const end = (connection: Connection): void => {
-    connection.connected
-      .then(({ client }) => client.close())
-      .catch((error: unknown) => {
-        // Without its text, in which a credential can be.
-        log.debug({ err: toUpstreamFault(error) }, 'failed to close the connection to an MCP server');
-      });
-  };
   const dispose = (connection: Connection): void => {
     connection.isRetired = true;
-    if (connection.inUse === 0) end(connection);
+    if (connection.inUse === 0) closeConnection(log, connection);
   };
   const connections = new LRUCache<string, Connection>({
     max: MAX_CONNECTIONS,
@@ -100,15 +110,6 @@ export function createConnections(deps: {
     ttl: PRIOR_MS,
   });
   const allowances = createAllowances();
-
-  const toServerKey = ({ id, revision }: UpstreamServer) => `${id} ${revision}`;
-  const toKey = (server: UpstreamServer, subject: Subject | undefined): string =>
-    (server.credential === 'assertion' || isPerAccount(server)) && subject
-      ? `${toServerKey(server)} ${digest(subject)}`
-      : toServerKey(server);
-  /** What a server says of itself to one account need not be so for another. */
-  const toPriorKey = (server: UpstreamServer, subject: Subject | undefined): string =>
-    isPerAccount(server) ? toKey(server, subject) : toServerKey(server);
 
   function open(
     { connectTo }: ClientModule,
@@ -172,7 +173,7 @@ export function createConnections(deps: {
       return { fault, isStale: isRepeatable && !isNew && isLost };
     } finally {
       connection.inUse -= 1;
-      if (connection.isRetired && connection.inUse === 0) end(connection);
+      if (connection.isRetired && connection.inUse === 0) closeConnection(log, connection);
     }
   }
 

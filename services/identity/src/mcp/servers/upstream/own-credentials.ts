@@ -34,8 +34,8 @@ function failUnavailable(error: unknown): never {
   throw dependencyUnavailable('database', error);
 }
 
-/** Finds the credentials with which accounts call servers as themselves, and records what became of them. */
-export interface OwnCallContext {
+/** The context of the credentials with which accounts call servers as themselves. */
+export interface OwnCredentialContext {
   readonly pool: pg.Pool;
   readonly prisma: Prisma;
   readonly clock: Clock;
@@ -47,7 +47,7 @@ export interface OwnCallContext {
 
 /** Says what has to be done, and by whom: a service account opens no page. */
 function toFault(
-  { consoleUrl }: OwnCallContext,
+  { consoleUrl }: OwnCredentialContext,
   { id, name, credential }: UpstreamServer,
   { isServiceAccount = false }: Account,
   { member, serviceAccount }: Readonly<Record<'member' | 'serviceAccount', string>>,
@@ -68,7 +68,7 @@ const toOwner = ({ id: serverId }: UpstreamServer, accountId: string) => ({ serv
 
 /** Finds the credential, with tokens that still last. @returns `ended` when the account has to sign in again. */
 async function findFresh(
-  { pool, renewals }: OwnCallContext,
+  { pool, renewals }: OwnCredentialContext,
   server: UpstreamServer,
   accountId: string,
   rejected?: UsableCredential,
@@ -102,7 +102,7 @@ const busy = (name: string): ServiceFault =>
 
 /** Mails a member that they have to sign in again. A server that refuses and accepts in turns causes one mail a day. */
 async function notifyMember(
-  { outbox }: OwnCallContext,
+  { outbox }: OwnCredentialContext,
   tx: Transaction,
   { id, name }: UpstreamServer,
   userId: string,
@@ -116,7 +116,7 @@ async function notifyMember(
 }
 
 async function recordRefused(
-  ctx: OwnCallContext,
+  ctx: OwnCredentialContext,
   server: UpstreamServer,
   { userId, isServiceAccount = false }: Account,
   { id }: UsableCredential,
@@ -138,7 +138,7 @@ async function recordRefused(
 }
 
 const toRefusal = (
-  ctx: OwnCallContext,
+  ctx: OwnCredentialContext,
   server: UpstreamServer,
   account: Account,
   cause?: UpstreamFault,
@@ -161,7 +161,7 @@ const toRefusal = (
  * @throws ServiceFault without one, or when the server is being changed.
  */
 export async function requireOwnCredential(
-  ctx: OwnCallContext,
+  ctx: OwnCredentialContext,
   server: UpstreamServer,
   account: Account,
   rejected?: UsableCredential,
@@ -186,7 +186,7 @@ export async function requireOwnCredential(
  * @throws UpstreamFault when the account has to sign in again, or its tokens cannot be renewed now.
  */
 export async function findOwnCredential(
-  ctx: OwnCallContext,
+  ctx: OwnCredentialContext,
   server: UpstreamServer,
   accountId: string,
 ): Promise<UsableCredential | undefined> {
@@ -197,7 +197,7 @@ export async function findOwnCredential(
 }
 
 export async function recordAcceptance(
-  { clock, pool }: OwnCallContext,
+  { clock, pool }: OwnCredentialContext,
   { id, lastUsedAt, refusedAt }: UsableCredential,
 ): Promise<void> {
   const now = clock();
@@ -226,7 +226,7 @@ export function canRenewCredential(
  * @returns what has to be done; undefined when the fault is another.
  */
 export async function handleRefusal(
-  ctx: OwnCallContext,
+  ctx: OwnCredentialContext,
   server: UpstreamServer,
   account: Account,
   credential: UsableCredential,
