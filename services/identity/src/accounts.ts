@@ -13,7 +13,6 @@ import type { ResolveTxt } from './sign-in/identity-provider/dns.js';
 import { registerIdentityProvider } from './sign-in/identity-provider/feature.js';
 import { registerInvitations } from './members/invitations.js';
 import { createCodeDigests } from './mails/one-time-secrets/secret.js';
-import { createOneTimeSecrets } from './mails/one-time-secrets/service.js';
 import { registerOpenSessions } from './sign-in/open-sessions/routes.js';
 import { startOutbox } from './mails/outbox/feature.js';
 import type { Outbox } from './mails/outbox/outbox.js';
@@ -57,7 +56,7 @@ export interface AccountDeps extends Resources {
 export function registerAccounts(app: App, deps: AccountDeps): Outbox {
   const { config } = deps;
   const { passwords = createPasswords() } = deps;
-  const secrets = createOneTimeSecrets({ ...deps, codeDigests: createCodeDigests(config.ENCRYPTION_KEYS) });
+  const secrets = { ...deps, codeDigests: createCodeDigests(config.ENCRYPTION_KEYS) };
   const links = {
     appUrl: config.APP_URL,
     pagesUrl: config.PUBLIC_URL + SIGN_IN_PATH,

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { requireAdminRole } from '../base/authority.js';
 import { type Caller, getCaller } from '../base/caller/actor.js';
 import { always } from '../base/confirmation.js';
-import type { OneTimeSecrets } from '../mails/one-time-secrets/service.js';
+import { issueInvitationToken, type OneTimeSecretContext } from '../mails/one-time-secrets/service.js';
 import { type LinkBase, toInviteLink } from '../mails/outbox/emails.js';
 import type { Outbox } from '../mails/outbox/outbox.js';
 import { findAddressee } from '../mails/outbox/queries.js';
@@ -15,7 +15,7 @@ import { findSmtpConfiguration } from './smtp/queries.js';
 
 interface InvitationContext {
   readonly prisma: Prisma;
-  readonly secrets: OneTimeSecrets;
+  readonly secrets: OneTimeSecretContext;
   readonly outbox: Outbox;
   readonly links: LinkBase;
   readonly clock: Clock;
@@ -53,7 +53,7 @@ async function repeatInvitation(
     const user = await findAddressee(tx, { userId, email: null });
     if (user?.orgId !== orgId) throw userNotFound();
     if (user.passwordHash !== null) throw invitationAccepted();
-    const issued = await secrets.issueInvitationToken(tx, user, at);
+    const issued = await issueInvitationToken(secrets, tx, user, at);
     if (!issued) throw invitationLapsed();
     const isMailed = outbox.isEnabled && (await findSmtpConfiguration(tx, orgId)) !== null;
     const mail = { kind: 'invitation', to: { userId }, detail: { invitedBy: fullName } } as const;

@@ -42,56 +42,57 @@ function isReusable(
   return isOpen && present.userId === userId && ageMs >= 0 && isFresh;
 }
 
+/** @returns undefined when the key is lost or the hash belongs to another secret; a new secret is issued then. */
+function unseal(
+  box: SecretBox,
+  { secretSealed, secretHash }: StoredSecret,
+  context: string,
+  digests: SecretKind['digests'],
+): string | undefined {
+  try {
+    const secret = secretSealed === null ? undefined : box.open(secretSealed, context);
+    return secret !== undefined && digests(secret).includes(secretHash) ? secret : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
- * Creates a function that issues a secret: the one mailed before, or a new one. It returns undefined when its time
- * is over, or a newer one was issued meanwhile.
+ * Issues a secret: the one mailed before, or a new one.
+ *
+ * @returns undefined when its time is over, or a newer one was issued meanwhile.
  */
-export function createIssueSecret(box: SecretBox) {
-  /** @returns undefined when the key is lost or the hash belongs to another secret; a new secret is issued then. */
-  function unseal(
-    { secretSealed, secretHash }: StoredSecret,
-    context: string,
-    digests: SecretKind['digests'],
-  ): string | undefined {
-    try {
-      const secret = secretSealed === null ? undefined : box.open(secretSealed, context);
-      return secret !== undefined && digests(secret).includes(secretHash) ? secret : undefined;
-    } catch {
-      return undefined;
+export async function issueSecret(
+  box: SecretBox,
+  tx: Transaction,
+  { purpose, email, userId, at, endsAt }: SecretRequest,
+  { make, digests }: SecretKind,
+): Promise<{ readonly secret: string; readonly expiresAt: Date } | undefined> {
+  const subject = toDigest(email);
+  const context = sealContext(purpose, subject);
+  const expiresAt = endsAt ?? new Date(at.getTime() + secretLifetimes[purpose]);
+  const present = await lockSecret(tx, purpose, subject);
+  const isCode = purpose === 'login_code';
+  if (present && isReusable(present, { purpose, userId, at, endsAt })) {
+    const secret = unseal(box, present, context, digests);
+    if (secret !== undefined) {
+      if (endsAt) return { secret, expiresAt: present.expiresAt };
+      await extendSecret(tx, purpose, subject, expiresAt);
+      return { secret, expiresAt };
     }
   }
-
-  return async (
-    tx: Transaction,
-    { purpose, email, userId, at, endsAt }: SecretRequest,
-    { make, digests }: SecretKind,
-  ): Promise<{ readonly secret: string; readonly expiresAt: Date } | undefined> => {
-    const subject = toDigest(email);
-    const context = sealContext(purpose, subject);
-    const expiresAt = endsAt ?? new Date(at.getTime() + secretLifetimes[purpose]);
-    const present = await lockSecret(tx, purpose, subject);
-    const isCode = purpose === 'login_code';
-    if (present && isReusable(present, { purpose, userId, at, endsAt })) {
-      const secret = unseal(present, context, digests);
-      if (secret !== undefined) {
-        if (endsAt) return { secret, expiresAt: present.expiresAt };
-        await extendSecret(tx, purpose, subject, expiresAt);
-        return { secret, expiresAt };
-      }
-    }
-    if (expiresAt <= at) return undefined;
-    const secret = make();
-    const isNewest = await replaceSecret(tx, {
-      purpose,
-      subject,
-      userId,
-      secretHash: digests(secret)[0],
-      createdAt: at,
-      expiresAt,
-      secretSealed: box.seal(secret, context),
-      triesLeft: isCode ? WRONG_CODES_PER_DAY : 1,
-      tries: isCode ? { since: at, goesOnFrom: new Date(at.getTime() - WRONG_CODES_WINDOW_MS) } : null,
-    });
-    return isNewest ? { secret, expiresAt } : undefined;
-  };
+  if (expiresAt <= at) return undefined;
+  const secret = make();
+  const isNewest = await replaceSecret(tx, {
+    purpose,
+    subject,
+    userId,
+    secretHash: digests(secret)[0],
+    createdAt: at,
+    expiresAt,
+    secretSealed: box.seal(secret, context),
+    triesLeft: isCode ? WRONG_CODES_PER_DAY : 1,
+    tries: isCode ? { since: at, goesOnFrom: new Date(at.getTime() - WRONG_CODES_WINDOW_MS) } : null,
+  });
+  return isNewest ? { secret, expiresAt } : undefined;
 }

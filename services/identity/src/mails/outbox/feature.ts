@@ -2,11 +2,11 @@ import { createInternalMailClient } from '@platform/clients';
 import type { Clock, Logger, SecretBox, Shutdown } from '@platform/service-kit';
 import { Gauge, type Registry } from 'prom-client';
 import type { StartJob } from '../../base/start-job.js';
-import type { OneTimeSecrets } from '../one-time-secrets/service.js';
+import type { OneTimeSecretContext } from '../one-time-secrets/service.js';
 import { createOutbox, type Outbox } from './outbox.js';
-import { createPrepare, type PrepareDeps } from './prepare.js';
+import type { PrepareContext } from './prepare.js';
 import { countWaiting, findOldestWaiting } from './queries.js';
-import { createSendMail, SEND_TIMEOUT_MS } from './send-mail.js';
+import { SEND_TIMEOUT_MS } from './send-mail.js';
 import { createSendingJob } from './sending.job.js';
 import type { Prisma } from '../../prisma.js';
 
@@ -56,9 +56,9 @@ export function startOutbox(deps: {
   readonly mailUrl: string | undefined;
   /** Returns identity's own credential for the mail service. */
   readonly serviceToken: () => Promise<string>;
-  readonly secrets: OneTimeSecrets;
+  readonly secrets: OneTimeSecretContext;
   /** The base URL of mailed links. */
-  readonly links: PrepareDeps['links'];
+  readonly links: PrepareContext['links'];
   readonly prisma: Prisma;
   readonly box: SecretBox;
   readonly clock: Clock;
@@ -67,15 +67,14 @@ export function startOutbox(deps: {
   readonly startJob: StartJob;
   readonly shutdown: Shutdown;
 }): Outbox {
-  const { mailUrl, serviceToken, box, log, shutdown } = deps;
+  const { mailUrl, box, log, shutdown } = deps;
   registerOutboxMetrics(deps.metrics, deps);
   if (mailUrl === undefined) {
     log.warn('MAIL_URL is not set: invitations, codes and password links cannot be sent');
     return createOutbox(undefined, box);
   }
   const mail = createInternalMailClient({ baseUrl: mailUrl, timeoutMs: SEND_TIMEOUT_MS });
-  const send = createSendMail({ mail, serviceToken });
-  const job = createSendingJob({ ...deps, prepare: createPrepare(deps), send });
+  const job = createSendingJob({ ...deps, mail });
   deps.startJob('outgoing mails', job);
   shutdown.on('close', 'mail client', mail.close);
   return createOutbox(job.wake, box);

@@ -1,6 +1,6 @@
 import { ServiceFault } from '@platform/clients';
 import type { SendEmailRequest } from './email-request.js';
-import { createSendMail } from './send-mail.js';
+import { sendMail } from './send-mail.js';
 
 const message = { orgId: 'org' } as SendEmailRequest;
 const options = {
@@ -16,13 +16,13 @@ test.each([
   ['a mail service that is unavailable', 503, 'DEPENDENCY_UNAVAILABLE', 'waiting'],
   ['a message that another version may accept', 400, 'VALIDATION_ERROR', 'waiting'],
 ])('keeps or abandons a mail for %s', async (_what, status, code, state) => {
-  const send = createSendMail({
+  const ctx = {
     mail: {
       call: async () => {
         throw new ServiceFault({ kind: 'refused', service: 'mail', message: 'no', status, code });
       },
     },
     serviceToken: async () => 'token',
-  });
-  expect(await send(message, options)).toMatchObject({ state });
+  };
+  expect(await sendMail(ctx, message, options)).toMatchObject({ state });
 });

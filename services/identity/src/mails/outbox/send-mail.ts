@@ -18,8 +18,6 @@ export interface SendOptions {
   readonly signal: AbortSignal;
 }
 
-export type SendMail = (message: SendEmailRequest, options: SendOptions) => Promise<SendResult>;
-
 /** The mail service may have stored the mail after this timeout: the next attempt, with the same key, finds it. */
 export const SEND_TIMEOUT_MS = 10_000;
 
@@ -45,22 +43,26 @@ function toResult(error: unknown): SendResult {
   return { state: FINAL_STATUSES.has(status) ? 'rejected' : 'waiting', reason: `${status} ${code}` };
 }
 
-/** Hands mails over to the mail service on behalf of organisations. */
-export function createSendMail(options: {
+export interface MailServiceContext {
   readonly mail: Pick<InternalMailClient, 'call'>;
   /** Returns identity's own credential, with `SEND_MAIL`. */
   readonly serviceToken: () => Promise<string>;
-}): SendMail {
-  return async (message, { idempotencyKey, expiresAt, requestId, signal }) => {
-    const headers = { 'idempotency-key': idempotencyKey, prefer: 'respond-async' };
-    const body = { ...message, expiresAt: expiresAt.toISOString() };
-    try {
-      const token = await options.serviceToken();
-      const context = { token, orgId: message.orgId, requestId: requestId ?? undefined, signal };
-      await options.mail.call('sendEmailForOrganisation', { headers, body }, context);
-      return { state: 'stored' };
-    } catch (error) {
-      return toResult(error);
-    }
-  };
+}
+
+/** Hands a mail over to the mail service on behalf of its organisation. */
+export async function sendMail(
+  ctx: MailServiceContext,
+  message: SendEmailRequest,
+  { idempotencyKey, expiresAt, requestId, signal }: SendOptions,
+): Promise<SendResult> {
+  const headers = { 'idempotency-key': idempotencyKey, prefer: 'respond-async' };
+  const body = { ...message, expiresAt: expiresAt.toISOString() };
+  try {
+    const token = await ctx.serviceToken();
+    const context = { token, orgId: message.orgId, requestId: requestId ?? undefined, signal };
+    await ctx.mail.call('sendEmailForOrganisation', { headers, body }, context);
+    return { state: 'stored' };
+  } catch (error) {
+    return toResult(error);
+  }
 }

@@ -1,11 +1,10 @@
 import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
-import type { Prisma } from '../../prisma.js';
 import { claimMails, type Urgency } from './claim.queries.js';
 import { getRetryDelayMs } from './mail-kind.js';
-import type { Prepare } from './prepare.js';
+import { type PrepareContext, prepareMail } from './prepare.js';
 import { abandonMail, deleteMail, postponeMail } from './queries.js';
 import type { OutgoingMail } from './outbox.sql.js';
-import type { SendMail } from './send-mail.js';
+import { type MailServiceContext, sendMail } from './send-mail.js';
 
 /*
  * The life of a row:
@@ -32,24 +31,23 @@ const toLogFields = ({ id, kind, requestId }: OutgoingMail) => ({
   ...(requestId !== null && { requestId }),
 });
 
-export function createSendingJob(deps: {
-  readonly prisma: Prisma;
-  readonly prepare: Prepare;
-  readonly send: SendMail;
+interface SendingContext extends PrepareContext, MailServiceContext {
   readonly clock: Clock;
-  readonly log: Pick<Logger, 'warn'>;
-}) {
-  const { prisma, prepare, send, clock, log } = deps;
+  readonly log: Logger;
+}
+
+export function createSendingJob(ctx: SendingContext) {
+  const { prisma, clock, log } = ctx;
   const inFlight = new Set<Promise<void>>();
   const stopping = new AbortController();
 
   async function attempt(mail: OutgoingMail): Promise<void> {
     const { id, kind, attempts, expiresAt, requestId } = mail;
     try {
-      const message = await prepare(mail);
+      const message = await prepareMail(ctx, mail);
       if (!message) return void (await deleteMail(prisma, id));
       const options = { idempotencyKey: id, expiresAt, requestId, signal: stopping.signal };
-      const result = await send(message, options);
+      const result = await sendMail(ctx, message, options);
       if ('reason' in result && !stopping.signal.aborted)
         log.warn({ ...toLogFields(mail), attempts, ...result }, 'failed to hand the mail over');
       if (result.state === 'waiting')

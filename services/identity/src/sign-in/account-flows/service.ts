@@ -6,7 +6,12 @@ import { insertAuditEntry } from '../../audit/record.sql.js';
 import { type ClientAddress, describeRequest } from '../../base/caller/client.js';
 import { findPlace, isKnownDevice } from '../known-devices/service.js';
 import type { LinkPurpose } from '../../mails/one-time-secrets/secret.js';
-import type { OneTimeSecrets } from '../../mails/one-time-secrets/service.js';
+import {
+  consumeToken,
+  findLinkOwner,
+  type OneTimeSecretContext,
+  revokeSecrets,
+} from '../../mails/one-time-secrets/service.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { findPasswordFault, passwordRefused } from '../../base/common-passwords.js';
 import { isProven, type Passwords } from '../../base/passwords.js';
@@ -20,7 +25,7 @@ import type { AcceptInvitationBody, LinkResponse, ResetPasswordBody } from './sc
 export interface AccountFlowContext {
   readonly prisma: Prisma;
   readonly passwords: Passwords;
-  readonly secrets: OneTimeSecrets;
+  readonly secrets: OneTimeSecretContext;
   readonly outbox: Outbox;
   readonly passFirstFactor: PassFirstFactor;
   readonly clock: Clock;
@@ -69,7 +74,7 @@ async function followLink<T>(
 ): Promise<T> {
   await ctx.limits.link.begin(token, { address });
   // Hashing is expensive: an invalid token must not cause it.
-  const link = await ctx.secrets.findLink(token);
+  const link = await findLinkOwner(ctx.secrets, token);
   if (link?.purpose !== purpose) throw linkInvalid();
   const fault = findPasswordFault(password, link);
   if (fault !== undefined) {
@@ -80,7 +85,7 @@ async function followLink<T>(
   const hashing = ctx.passwords.hash(password, isProven);
   const passwordHash = await ctx.limits.link.check(token, { address }, hashing);
   const done = await ctx.prisma.$transaction(async (tx) => {
-    const userId = await ctx.secrets.consume(tx, purpose, token);
+    const userId = await consumeToken(ctx.secrets, tx, purpose, token);
     const result = userId && (await run(tx, userId, passwordHash, new Date(ctx.clock())));
     if (!result) throw linkInvalid();
     return result;
@@ -127,7 +132,7 @@ export async function describeLink(
   address: string,
 ): Promise<LinkResponse['link']> {
   await limits.link.begin(token, { address });
-  const link = await secrets.findLink(token);
+  const link = await findLinkOwner(secrets, token);
   if (!link) throw linkInvalid();
   await limits.link.succeed(token, { address });
   return link;
@@ -142,7 +147,7 @@ export async function resetPassword(
   await followLink(ctx, 'password_reset', body, client.address, async (tx, userId, passwordHash, at) => {
     const user = await changePassword(tx, userId, passwordHash);
     if (!user) return undefined;
-    await ctx.secrets.revokeAll(tx, userId);
+    await revokeSecrets(tx, userId);
     await clearMailCooldowns(tx, user.email);
     const sessionsEnded = String(await endSessions(tx, userId, at));
     // The link authenticated the member.
@@ -167,7 +172,7 @@ export function acceptInvitation(
   return followLink(ctx, 'invitation', body, client.address, async (tx, userId, passwordHash, at) => {
     const user = await setFirstPassword(tx, userId, passwordHash, body.fullName?.trim());
     if (!user) return undefined;
-    await ctx.secrets.revokeAll(tx, userId);
+    await revokeSecrets(tx, userId);
     await clearMailCooldowns(tx, user.email);
     const actor = { actorId: userId, credential: null, client };
     // Before the audit entry, whose counter a change of the sign-in settings locks while it waits for sign-ins.

@@ -2,7 +2,7 @@ import type { Clock } from '@platform/service-kit';
 import { type Caller, toActor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/record.sql.js';
 import { describeRequest } from '../../base/caller/client.js';
-import type { OneTimeSecrets } from '../../mails/one-time-secrets/service.js';
+import { revokeSecrets } from '../../mails/one-time-secrets/service.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { assertUncommonPassword } from '../../base/common-passwords.js';
 import { isProven } from '../../base/passwords.js';
@@ -12,7 +12,6 @@ import { confirmPassword, type PasswordContext, wrongPassword } from './confirm-
 import type { ChangePasswordBody } from './schemas.js';
 
 export interface OwnPasswordContext extends PasswordContext {
-  readonly secrets: OneTimeSecrets;
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly findOrganisationName: (orgId: string) => Promise<string>;
@@ -29,7 +28,7 @@ export async function changeOwnPassword(
   caller: Caller,
   { currentPassword, newPassword }: ChangePasswordBody,
 ): Promise<number> {
-  const { prisma, passwords, secrets, outbox, clock } = ctx;
+  const { prisma, passwords, outbox, clock } = ctx;
   const { orgId, userId, credentialId, client, email, fullName } = caller;
   const currentHash = await confirmPassword(ctx, caller, currentPassword);
   const organisation = await ctx.findOrganisationName(orgId);
@@ -39,7 +38,7 @@ export async function changeOwnPassword(
   const ended = await prisma.$transaction(async (tx) => {
     // Of two changes at the same time, the second one no longer knows the password.
     if (!(await replacePassword(tx, userId, currentHash, newHash))) throw wrongPassword();
-    await secrets.revokeAll(tx, userId);
+    await revokeSecrets(tx, userId);
     const count = await endSessions(tx, userId, at, { keptId: credentialId });
     await insertAuditEntry(tx, {
       orgId,

@@ -1,7 +1,6 @@
 import type { Clock, Logger } from '@platform/service-kit';
 import type { Passwords } from '../../base/passwords.js';
 import type { AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
-import type { OneTimeSecrets } from '../../mails/one-time-secrets/service.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import type { Prisma } from '../../prisma.js';
 import type { ProviderClients } from '../identity-provider/clients.js';
@@ -12,7 +11,6 @@ import type { PassFirstFactor } from '../sessions/sign-in-outcome.js';
 export interface ProviderSignInContext {
   readonly prisma: Prisma;
   readonly passwords: Passwords;
-  readonly secrets: OneTimeSecrets;
   readonly outbox: Outbox;
   readonly clients: ProviderClients;
   readonly toRedirectUri: ToRedirectUri;

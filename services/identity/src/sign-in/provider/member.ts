@@ -22,6 +22,7 @@ import type { ProviderSignInContext } from './context.js';
 import { Refused } from './errors.js';
 import type { Person } from './person.js';
 import { findLinkedUser, insertLink, wasMember } from './queries.js';
+import { revokeSecrets } from '../../mails/one-time-secrets/service.js';
 
 /** Another sign-in has changed the same account at the same moment: the transaction is to be run again. */
 export class Overtaken extends Error {
@@ -48,7 +49,7 @@ async function acceptInvitation(
 ) {
   const passwordHash = await createUnknownPassword(ctx);
   if (!(await setFirstPassword(tx, id, passwordHash, undefined))) throw new Overtaken();
-  await ctx.secrets.revokeAll(tx, id);
+  await revokeSecrets(tx, id);
   await insertAuditEntry(tx, {
     orgId,
     actor,

@@ -8,7 +8,7 @@ import type { ClientAddress } from '../../base/caller/client.js';
 import { findPlace, isKnownDevice, recordBrowser } from '../known-devices/service.js';
 import { findRequiringOrganisation } from '../../members/organisation/provider-requirement.queries.js';
 import { areCodesEnabled } from '../../members/organisation/queries.js';
-import type { OneTimeSecrets } from '../../mails/one-time-secrets/service.js';
+import { type OneTimeSecretContext, verifyLoginCode } from '../../mails/one-time-secrets/service.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { type Account, findUserByEmail, lockUnchangedAccount } from '../../members/members/queries.js';
 import { normaliseEmail } from '../../members/members/service.js';
@@ -22,7 +22,7 @@ import type { PassFirstFactor, SignInOutcome } from './sign-in-outcome.js';
 export interface SessionContext {
   readonly prisma: Prisma;
   readonly passwords: Passwords;
-  readonly secrets: OneTimeSecrets;
+  readonly secrets: OneTimeSecretContext;
   readonly limits: AttemptLimits;
   readonly codeLimits: AttemptLimits;
   readonly outbox: Outbox;
@@ -48,7 +48,7 @@ async function findByCode(
 ): Promise<Account | null> {
   // The account is read before the code is consumed, so that a password reset in between is detected below.
   const account = await findUserByEmail(prisma, email);
-  const userId = await secrets.verifyCode(email, code);
+  const userId = await verifyLoginCode(secrets, email, code);
   if (userId === undefined || account?.id !== userId) return null;
   return (await areCodesEnabled(prisma, account.orgId)) ? account : null;
 }
