@@ -1,12 +1,12 @@
 import { getMember, requireSession } from '@platform/auth';
 import { type App, errorResponses } from '@platform/service-kit';
 import { AuditPage, AuditQuery } from './schemas.js';
-import { type AuditService, createAuditService } from './service.js';
+import { listAuditEntries } from './service.js';
 import { requireAdminRole } from '../base/authority.js';
 import type { Prisma } from '../prisma.js';
 
 /** Registers the routes of the audit, for administrators with a session. */
-function auditRoutes(app: App, service: AuditService): void {
+function auditRoutes(app: App, prisma: Prisma): void {
   app.get(
     '/api/v1/audit',
     {
@@ -21,11 +21,11 @@ function auditRoutes(app: App, service: AuditService): void {
         response: { 200: AuditPage, ...errorResponses(400, 401, 403) },
       },
     },
-    (request) => service.list(getMember(request), request.query),
+    (request) => listAuditEntries(prisma, getMember(request), request.query),
   );
 }
 
 /** Registers the audit that administrators read. */
 export function registerAudit(app: App, { prisma }: { readonly prisma: Prisma }): void {
-  auditRoutes(app, createAuditService(prisma));
+  auditRoutes(app, prisma);
 }

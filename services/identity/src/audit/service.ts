@@ -73,40 +73,38 @@ interface Found {
   readonly searchedFrom: Date | undefined;
 }
 
-export function createAuditService(prisma: Prisma) {
-  async function search(orgId: string, filter: AuditFilter, query: AuditQuery): Promise<Found> {
-    const { page, limit, cursor } = query;
-    const offset = cursor === undefined ? (page - 1) * limit : 0;
-    const { rows, total, searchedFrom } = await searchAuditEntries(prisma, orgId, filter, { offset, limit });
-    const hasMore = total > offset + limit;
-    const nextCursor = hasMore ? rows.at(-1)?.id : searchedFrom?.id;
-    return { rows, total, nextCursor: nextCursor ?? null, searchedFrom: searchedFrom?.at };
-  }
-
-  async function listAll(orgId: string, query: AuditQuery): Promise<Found> {
-    const total = await countAuditEntries(prisma, orgId);
-    const window = pageWindow(query, total);
-    const rows = window ? await findAuditEntries(prisma, orgId, window) : [];
-    const hasMore = query.page * query.limit < total;
-    return { rows, total, nextCursor: hasMore ? (rows.at(-1)?.id ?? null) : null, searchedFrom: undefined };
-  }
-
-  return {
-    /** Lists the organisation's entries, newest first. @throws AppError 400 for a time that isn't an instant. */
-    async list({ orgId }: UserPrincipal, query: AuditQuery): Promise<AuditPage> {
-      const filter = readFilter(query);
-      const isSearch = Object.values(filter).some((value) => value !== undefined);
-      const found = await (isSearch ? search(orgId, filter, query) : listAll(orgId, query));
-      const data = found.rows.map(toEntry);
-      return {
-        data,
-        names: await findNames(prisma, orgId, data, query),
-        nextCursor: found.nextCursor,
-        pagination: toPagination(query, found.total, { isMinimum: found.searchedFrom !== undefined }),
-        searchedFrom: found.searchedFrom?.toISOString() ?? null,
-      };
-    },
-  };
+async function search(prisma: Prisma, orgId: string, filter: AuditFilter, query: AuditQuery): Promise<Found> {
+  const { page, limit, cursor } = query;
+  const offset = cursor === undefined ? (page - 1) * limit : 0;
+  const { rows, total, searchedFrom } = await searchAuditEntries(prisma, orgId, filter, { offset, limit });
+  const hasMore = total > offset + limit;
+  const nextCursor = hasMore ? rows.at(-1)?.id : searchedFrom?.id;
+  return { rows, total, nextCursor: nextCursor ?? null, searchedFrom: searchedFrom?.at };
 }
 
-export type AuditService = ReturnType<typeof createAuditService>;
+async function listAll(prisma: Prisma, orgId: string, query: AuditQuery): Promise<Found> {
+  const total = await countAuditEntries(prisma, orgId);
+  const window = pageWindow(query, total);
+  const rows = window ? await findAuditEntries(prisma, orgId, window) : [];
+  const hasMore = query.page * query.limit < total;
+  return { rows, total, nextCursor: hasMore ? (rows.at(-1)?.id ?? null) : null, searchedFrom: undefined };
+}
+
+/** Lists the organisation's entries, newest first. @throws AppError 400 for a time that isn't an instant. */
+export async function listAuditEntries(
+  prisma: Prisma,
+  { orgId }: UserPrincipal,
+  query: AuditQuery,
+): Promise<AuditPage> {
+  const filter = readFilter(query);
+  const isSearch = Object.values(filter).some((value) => value !== undefined);
+  const found = await (isSearch ? search(prisma, orgId, filter, query) : listAll(prisma, orgId, query));
+  const data = found.rows.map(toEntry);
+  return {
+    data,
+    names: await findNames(prisma, orgId, data, query),
+    nextCursor: found.nextCursor,
+    pagination: toPagination(query, found.total, { isMinimum: found.searchedFrom !== undefined }),
+    searchedFrom: found.searchedFrom?.toISOString() ?? null,
+  };
+}

@@ -62,7 +62,7 @@ export const readText = (params: Record<string, unknown>, name: string): string 
   return typeof value === 'string' ? value : '';
 };
 
-export interface ConsentRequestDeps {
+export interface ConsentContext {
   readonly provider: Provider;
   readonly pool: pg.Pool;
   readonly prisma: Prisma;
@@ -82,60 +82,62 @@ export async function findClient(provider: Provider, id: string) {
 }
 
 /**
- * Creates a function that reads what a client asks of a member, within what the organisation allows. It throws AppError 403
- * for a client that the organisation does not allow, and 400 for a deleted client.
+ * Reads what a client asks of a member, within what the organisation allows.
+ *
+ * @throws AppError 403 for a client that the organisation does not allow; 400 for a deleted client.
  */
-export function createReadConsentRequest(deps: ConsentRequestDeps) {
-  const { provider, pool, prisma, resources, clientHosts, clock } = deps;
-  return async ({ params }: Interaction, member: UserPrincipal): Promise<ConsentRequest> => {
-    const clientId = readText(params, 'client_id');
-    const client = await findClient(provider, clientId);
-    const stored = await findStoredClient(pool, clientId);
-    if (stored?.is_ended) throw unknownClient();
-    const kind = stored?.kind === 'application' || stored?.kind === 'registered' ? stored.kind : 'document';
-    if (stored?.org_id && stored.org_id !== member.orgId)
-      throw notAllowed('This application belongs to another organisation');
-    if (kind === 'document' && !clientId.startsWith('https:')) throw unknownClient();
-    const now = clock();
-    const connections = await findConnectionPolicy(prisma, member.orgId);
-    const { role } = member;
-    const [breach] = findConnectionBreaches(
-      connections,
-      { clientId, kind, role, createdAt: new Date(now) },
-      { now, clientHosts },
-    );
-    if (breach !== undefined) throw notAllowed(refusals[breach]);
-    const policy = await findTokenPolicy(prisma, member.orgId);
-    const redirectUri = readText(params, 'redirect_uri');
-    const resource = resources.find(readText(params, 'resource') || resources.mcp);
-    const scopes = readText(params, 'scope')
-      .split(' ')
-      .filter((name): name is Scope => canDelegateScope(name, member.role) && canUseScope(name, member.role))
-      .filter((name) => !policy.deniedScopes.includes(name))
-      .filter((name) => resource?.scopes.includes(name) && (stored?.scopes?.includes(name) ?? true));
-    const audiences = resource?.audiences ?? [];
-    const { connectors, ...inTools } = await listBoundChoices(pool, toChooser(member));
-    return {
-      clientId,
-      kind,
-      choices: {
-        ...(audiences.includes(MCP_AUDIENCE) && inTools),
-        ...(scopes.some((name) => name.startsWith('crawl:')) && { connectors }),
-      },
-      organisation: (await findOrganisationName(pool, member.orgId)) ?? '',
-      identity: kind === 'document' ? new URL(clientId).host : (stored?.name ?? clientId),
-      claimedName: kind === 'document' ? client.clientName : undefined,
-      redirectUri,
-      isLocal: isLocalRedirect(redirectUri),
-      scopes: scopes.map((name) => ({ name, description: describe.get(name) ?? name })),
-      audiences,
-      expiresAt: new Date(
-        Math.min(
-          now + GRANT_SECONDS * 1_000,
-          now + (policy.maxLifetimeDays ?? Infinity) * DAY_MS,
-          getLatestEnd(connections, now),
-        ),
+export async function readConsentRequest(
+  { provider, pool, prisma, resources, clientHosts, clock }: ConsentContext,
+  { params }: Interaction,
+  member: UserPrincipal,
+): Promise<ConsentRequest> {
+  const clientId = readText(params, 'client_id');
+  const client = await findClient(provider, clientId);
+  const stored = await findStoredClient(pool, clientId);
+  if (stored?.is_ended) throw unknownClient();
+  const kind = stored?.kind === 'application' || stored?.kind === 'registered' ? stored.kind : 'document';
+  if (stored?.org_id && stored.org_id !== member.orgId)
+    throw notAllowed('This application belongs to another organisation');
+  if (kind === 'document' && !clientId.startsWith('https:')) throw unknownClient();
+  const now = clock();
+  const connections = await findConnectionPolicy(prisma, member.orgId);
+  const { role } = member;
+  const [breach] = findConnectionBreaches(
+    connections,
+    { clientId, kind, role, createdAt: new Date(now) },
+    { now, clientHosts },
+  );
+  if (breach !== undefined) throw notAllowed(refusals[breach]);
+  const policy = await findTokenPolicy(prisma, member.orgId);
+  const redirectUri = readText(params, 'redirect_uri');
+  const resource = resources.find(readText(params, 'resource') || resources.mcp);
+  const scopes = readText(params, 'scope')
+    .split(' ')
+    .filter((name): name is Scope => canDelegateScope(name, member.role) && canUseScope(name, member.role))
+    .filter((name) => !policy.deniedScopes.includes(name))
+    .filter((name) => resource?.scopes.includes(name) && (stored?.scopes?.includes(name) ?? true));
+  const audiences = resource?.audiences ?? [];
+  const { connectors, ...inTools } = await listBoundChoices(pool, toChooser(member));
+  return {
+    clientId,
+    kind,
+    choices: {
+      ...(audiences.includes(MCP_AUDIENCE) && inTools),
+      ...(scopes.some((name) => name.startsWith('crawl:')) && { connectors }),
+    },
+    organisation: (await findOrganisationName(pool, member.orgId)) ?? '',
+    identity: kind === 'document' ? new URL(clientId).host : (stored?.name ?? clientId),
+    claimedName: kind === 'document' ? client.clientName : undefined,
+    redirectUri,
+    isLocal: isLocalRedirect(redirectUri),
+    scopes: scopes.map((name) => ({ name, description: describe.get(name) ?? name })),
+    audiences,
+    expiresAt: new Date(
+      Math.min(
+        now + GRANT_SECONDS * 1_000,
+        now + (policy.maxLifetimeDays ?? Infinity) * DAY_MS,
+        getLatestEnd(connections, now),
       ),
-    };
+    ),
   };
 }

@@ -1,5 +1,4 @@
 import { createFormatDay } from '../../sign-in/page-kit/dates.js';
-import type Provider from 'oidc-provider';
 import { type App, AppError } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errors } from 'oidc-provider';
@@ -8,11 +7,11 @@ import { toCaller } from '../../base/caller/actor.js';
 import type { NamedBounds } from '../../credentials/bounds/bounds.js';
 import { boundsQuery, readBoundsQuery, readChosenBounds, toBoundsQuery } from './chosen-bounds.js';
 import type { RecordStep } from '../attempts/feature.js';
-import { readText } from './consent-request.js';
+import { type ConsentContext, readConsentRequest, readText } from './consent-request.js';
 import { consentPage, nothingAllowedPage } from './page.js';
-import { type ConsentService, createConsentService } from './service.js';
+import { allowConsent, denyConsent } from './service.js';
 import { CONSENT_PATH } from '../provider/issuer.js';
-import { ConfirmationRequired } from '../../sign-in/sessions/confirmed.js';
+import { ConfirmationRequired, isSessionConfirmed } from '../../sign-in/sessions/confirmed.js';
 import { createFormToken, requireFormToken } from '../../sign-in/page-kit/form-token.js';
 import { sendPage } from '../../sign-in/page-kit/page.js';
 import { registerPages } from '../../sign-in/page-kit/scope.js';
@@ -65,18 +64,11 @@ const redirectToConfirm = (
   );
 
 /** For people who are signed in to this browser: what an application may do. */
-function consentRoutes(
-  app: App,
-  {
-    provider,
-    service,
-    recordStep,
-  }: { readonly provider: Provider; readonly service: ConsentService; readonly recordStep: RecordStep },
-): void {
+function consentRoutes(app: App, ctx: ConsentContext, recordStep: RecordStep): void {
   /** Reads the request that the cookie of this browser belongs to. @throws AppError 400. */
   async function findInteraction(request: FastifyRequest, reply: FastifyReply) {
     try {
-      const interaction = await provider.interactionDetails(request.raw, reply.raw);
+      const interaction = await ctx.provider.interactionDetails(request.raw, reply.raw);
       const { uid } = request.params as { readonly uid: string };
       if (interaction.uid === uid) return interaction;
     } catch (error) {
@@ -93,15 +85,15 @@ function consentRoutes(
       const interaction = await findInteraction(request, reply);
       const member = await scope.findBrowserSession(request);
       if (!member) return reply.redirect(toSignInPath(request.url), 303);
-      const asked = await service.read(interaction, member);
+      const asked = await readConsentRequest(ctx, interaction, member);
       const step = { step: 'consent', clientId: asked.clientId, userId: member.userId } as const;
       if (asked.scopes.length === 0) {
         recordStep(request, { ...step, fault: 'nothing_allowed' });
         return sendPage(reply, nothingAllowedPage);
       }
       recordStep(request, step);
-      // Asked before the page is shown, so that nobody has to press a button twice.
-      if (unconfirmed === undefined && !(await service.isConfirmed(member)))
+      // A connection outlasts the session. It is asked before the page is shown, so that nobody has to press a button twice. [AUTH-57]
+      if (unconfirmed === undefined && !(await isSessionConfirmed(ctx.prisma, member, ctx.clock())))
         return redirectToConfirm(request, reply, {
           ...(ticked !== undefined && { ticked }),
           ...toBoundsQuery(bounds),
@@ -126,11 +118,11 @@ function consentRoutes(
       try {
         const isAnswered =
           decision === 'allow'
-            ? await service.allow(interaction, toCaller(member, request), {
+            ? await allowConsent(ctx, interaction, toCaller(member, request), {
                 scopes: readScopes(request),
                 bounds: readBounds(request),
               })
-            : await service.deny(interaction);
+            : await denyConsent(ctx, interaction);
         // A form that was sent twice ends where the first answer leads, unless the browser has been there.
         if (!isAnswered) await findInteraction(request, reply);
         const clientId = readText(interaction.params, 'client_id');
@@ -149,10 +141,6 @@ function consentRoutes(
 }
 
 /** Registers the pages on which members allow an application to act for them. */
-export function registerConsent(
-  app: App,
-  deps: Parameters<typeof createConsentService>[0] & { readonly recordStep: RecordStep },
-): void {
-  const { provider, recordStep } = deps;
-  consentRoutes(app, { provider, service: createConsentService(deps), recordStep });
+export function registerConsent(app: App, ctx: ConsentContext & { readonly recordStep: RecordStep }): void {
+  consentRoutes(app, ctx, ctx.recordStep);
 }

@@ -4,13 +4,13 @@ import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { always } from '../../base/confirmation.js';
 import { SavedSignInSettings, SaveSignInSettingsBody, SignInSettingsResponse } from './schemas.js';
-import { createSignInSettings, type SignInSettingsService } from './service.js';
+import { findSignInSettings, saveSignInSettings, type SignInSettingsContext } from './service.js';
 
 const tags = ['Configuration'];
 const path = '/api/v1/configurationManager/signInConfig';
 
 /** For administrators. Reading requires `config:read`, a change requires a session. */
-function signInSettingsRoutes(app: App, service: SignInSettingsService): void {
+function signInSettingsRoutes(app: App, ctx: SignInSettingsContext): void {
   app.get(
     path,
     {
@@ -23,7 +23,7 @@ function signInSettingsRoutes(app: App, service: SignInSettingsService): void {
         response: { 200: SignInSettingsResponse, ...errorResponses(401, 403) },
       },
     },
-    async (request) => ({ signIn: await service.get(getAccount(request).orgId) }),
+    async (request) => ({ signIn: await findSignInSettings(ctx, getAccount(request).orgId) }),
   );
   app.post(
     path,
@@ -42,12 +42,12 @@ function signInSettingsRoutes(app: App, service: SignInSettingsService): void {
     },
     async (request) => ({
       message: 'Sign-in configuration saved',
-      ...(await service.save(getCaller(request), request.body)),
+      ...(await saveSignInSettings(ctx, getCaller(request), request.body)),
     }),
   );
 }
 
 /** Registers the settings of how members sign in. */
-export function registerSignInSettings(app: App, deps: Parameters<typeof createSignInSettings>[0]): void {
-  signInSettingsRoutes(app, createSignInSettings(deps));
+export function registerSignInSettings(app: App, ctx: SignInSettingsContext): void {
+  signInSettingsRoutes(app, ctx);
 }
