@@ -26,7 +26,6 @@ import { nextRunRoutes } from './api/schedules/next-runs.routes.js';
 import { scheduleRoutes } from './api/schedules/routes.js';
 import { statisticsRoutes } from './api/statistics/routes.js';
 import { workRoutes } from './api/work/routes.js';
-import { createWorkService } from './api/work/service.js';
 import { createWaitingWorkers } from './api/work/waiting-workers.js';
 import { createWorkerSightings } from './api/work/worker-sightings.js';
 import type { CrawlConfig } from './config.js';
@@ -118,18 +117,15 @@ async function registerApi(
     onEvent,
   });
   const recordSighting = createWorkerSightings({ pool, clock });
-  workRoutes(
-    app,
-    createWorkService({
-      pool,
-      clock,
-      lifecycle,
-      leaseMs: times.leaseMs,
-      waiting,
-      recordSighting,
-      onClaimable: onClaimableWork,
-    }),
-  );
+  workRoutes(app, {
+    pool,
+    clock,
+    lifecycle,
+    leaseMs: times.leaseMs,
+    waiting,
+    recordSighting,
+    onClaimable: onClaimableWork,
+  });
 
   statisticsRoutes(app, ctx);
   queueRoutes(app, ctx);

@@ -5,7 +5,7 @@ import { type Act as ActIn, type Outcomes, startActing } from '@platform/testing
 import pg from 'pg';
 import { Registry } from 'prom-client';
 import { createWaitingWorkers } from '../../src/api/work/waiting-workers.js';
-import { createWorkService } from '../../src/api/work/service.js';
+import { recordHeartbeat, type WorkContext } from '../../src/api/work/service.js';
 import { createWorkerSightings } from '../../src/api/work/worker-sightings.js';
 import { cancelRun } from '../../src/db/cancel-run.js';
 import { type ClaimedRow, claimWork } from '../../src/db/claim-runs.js';
@@ -37,7 +37,7 @@ function createParts(pool: pg.Pool, now: number = at) {
     failingAfter: 1,
     onEvent: () => undefined,
   });
-  const work = createWorkService({
+  const work: WorkContext = {
     pool,
     clock,
     lifecycle,
@@ -45,7 +45,7 @@ function createParts(pool: pg.Pool, now: number = at) {
     waiting: createWaitingWorkers(),
     recordSighting: createWorkerSightings({ pool, clock }),
     onClaimable: () => undefined,
-  });
+  };
   return {
     pool,
     lifecycle,
@@ -127,7 +127,8 @@ async function createWorld(pool: pg.Pool) {
   });
   await parts.dispatch();
   const run = claimed(await claimPulled('files_1'));
-  await parts.work.heartbeat(
+  await recordHeartbeat(
+    parts.work,
     { orgId, runId: run.id, holder: HOLDER, connectors: undefined },
     { lease: run.lease, checkpoint: '1' },
   );
@@ -136,7 +137,8 @@ async function createWorld(pool: pg.Pool) {
   await save(key('suite_1'), { worker: 'pull' });
   await parts.dispatch();
   const cancelled = claimed(await claimPulled('suite_1'));
-  await parts.work.heartbeat(
+  await recordHeartbeat(
+    parts.work,
     { orgId, runId: cancelled.id, holder: HOLDER, connectors: undefined },
     { lease: cancelled.lease, checkpoint: '1' },
   );

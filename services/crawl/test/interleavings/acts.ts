@@ -6,6 +6,7 @@ import { ringHook } from '../../src/db/hooks.js';
 import { insertRequestedRun } from '../../src/db/runs.js';
 import { resumePaused } from '../../src/db/resume-schedule.js';
 import { findSchedule, pauseSchedule, removeSchedules } from '../../src/db/schedules.js';
+import { finishSlice, recordHeartbeat } from '../../src/api/work/service.js';
 import { resetConnectorState } from '../../src/db/work.js';
 import { actor, at, times } from '../support/run-rows.js';
 import { type Act, ENDED, HOLDER, type Parts, type World } from './acting.js';
@@ -18,9 +19,9 @@ const refused = () => Object.assign(new Error('refused'), { code: 'REFUSED' });
 
 /** Ends the slice of the worker that pulls. */
 const finish =
-  (body: Omit<Parameters<Parts['work']['finish']>[1], 'lease'>) =>
+  (body: Omit<Parameters<typeof finishSlice>[2], 'lease'>) =>
   async ({ work }: Parts, world: World) => {
-    await work.finish(claimOf(world), { lease: world.run.lease, ...body });
+    await finishSlice(work, claimOf(world), { lease: world.run.lease, ...body });
     return ENDED;
   };
 const inProgressOf = (id: string) => ({
@@ -49,7 +50,7 @@ const hold = (table: 'runs' | 'schedules' | 'connector_states', connector: strin
 export const acts = {
   'the worker reports': {
     run: ({ work }, world) =>
-      work.heartbeat(claimOf(world), { lease: world.run.lease, checkpoint: '2', counters: { items: 1 }, log: ['a line'] }),
+      recordHeartbeat(work, claimOf(world), { lease: world.run.lease, checkpoint: '2', counters: { items: 1 }, log: ['a line'] }),
   },
   'the worker completes': { run: finish({ state: 'completed', counters: { items: 1 } }) },
   'the worker fails': { run: finish({ state: 'failed', reason: 'no', retry: false }) },
@@ -114,7 +115,8 @@ export const acts = {
   },
   'the worker of the cancelled run reports': {
     run: ({ work }, { orgId, cancelled }) =>
-      work.heartbeat(
+      recordHeartbeat(
+        work,
         { orgId, runId: cancelled.id, holder: HOLDER, connectors: undefined },
         { lease: cancelled.lease, checkpoint: '2' },
       ),

@@ -15,7 +15,7 @@ import {
   HeartbeatResult,
   WorkPath,
 } from './schemas.js';
-import type { WorkKey, WorkService } from './service.js';
+import { claimNextRun, finishSlice, recordHeartbeat, type WorkContext, type WorkKey } from './service.js';
 import { leaseLost, tooManyWaiting } from './errors.js';
 
 const tags = ['Crawl workers'];
@@ -44,7 +44,7 @@ const readCheckpoint = (request: FastifyRequest): string | undefined =>
   readJsonText(getBodyText(request) ?? '', ['checkpoint']);
 
 /** The routes are for administrators with `crawl:work`, best for a service account that has no other scope. */
-export function workRoutes(app: App, service: WorkService): void {
+export function workRoutes(app: App, ctx: WorkContext): void {
   const onRequest = administrators(app, 'crawl:work', checksBounds);
   app.post(
     `${base}/work/claim`,
@@ -74,7 +74,8 @@ export function workRoutes(app: App, service: WorkService): void {
       reply.raw.once('close', () => {
         if (!reply.raw.writableEnded) gone.abort();
       });
-      const claimed = await service.claim(
+      const claimed = await claimNextRun(
+        ctx,
         getAccount(request).orgId,
         {
           connectors,
@@ -110,7 +111,7 @@ export function workRoutes(app: App, service: WorkService): void {
       },
     },
     (request) =>
-      service.heartbeat(toWorkKey(request), { ...request.body, checkpoint: readCheckpoint(request) }),
+      recordHeartbeat(ctx, toWorkKey(request), { ...request.body, checkpoint: readCheckpoint(request) }),
   );
   app.post(
     `${base}/work/:runId/finish`,
@@ -129,6 +130,7 @@ export function workRoutes(app: App, service: WorkService): void {
         response: { 200: FinishResult, ...errorResponses(400, 401, 403, 404, 409, leaseLost()) },
       },
     },
-    (request) => service.finish(toWorkKey(request), { ...request.body, checkpoint: readCheckpoint(request) }),
+    (request) =>
+      finishSlice(ctx, toWorkKey(request), { ...request.body, checkpoint: readCheckpoint(request) }),
   );
 }

@@ -113,7 +113,8 @@ function checkReport(
 const isReport = ({ progress, checkpoint, counters, log, source }: Exact<HeartbeatBody>): boolean =>
   [progress, checkpoint, counters, log, source].some((value) => value !== undefined);
 
-export function createWorkService(deps: {
+/** What workers that pull are served with. */
+export interface WorkContext {
   readonly pool: pg.Pool;
   readonly clock: Clock;
   readonly lifecycle: WorkLifecycle;
@@ -123,152 +124,172 @@ export function createWorkService(deps: {
   readonly recordSighting: ReturnType<typeof createWorkerSightings>;
   /** Called when another worker can claim a run of the organisation. */
   readonly onClaimable: (run: Pick<WorkRun, 'orgId'>) => void;
-}) {
-  const { pool, clock, lifecycle, leaseMs, waiting, recordSighting, onClaimable } = deps;
-  const getLeaseEnd = () => new Date(clock() + leaseMs);
-
-  async function claimDue(orgId: string, { connectors, instances, worker, holder }: WorkRequest) {
-    for (;;) {
-      const now = clock();
-      const leaseUntil = getLeaseEnd();
-      const run = await claimWork(pool, {
-        orgId,
-        connectors,
-        instances,
-        worker,
-        at: new Date(now),
-        leaseUntil,
-        lease: createLease(),
-        holder,
-      });
-      if (!run) return undefined;
-      const deadline = run.deadlineAt ?? leaseUntil;
-      if (deadline.getTime() <= now) {
-        // The worker before had vanished or gone on for too long.
-        const work = await findWork(pool, { id: run.id, orgId });
-        if (work) await lifecycle.fail(work, `Timed out after ${run.parameters.timeoutMs} ms`);
-      } else if (await lifecycle.checkClaimed(run)) return { run, leaseUntil, deadline };
-    }
-  }
-
-  async function findHeld(claim: WorkClaim): Promise<WorkRun> {
-    const run = await findWork(pool, claim);
-    if (!run) throw workNotFound();
-    if (run.state !== 'active' || !run.isClaimant) throw leaseLost();
-    return run;
-  }
-
-  /** Renews the lease and stores what is reported. @returns as {@link renewWork}. */
-  async function renew(claim: WorkClaim, body: Exact<HeartbeatBody>): Promise<Date | null | undefined> {
-    const leaseUntil = await renewWork(pool, claim, {
-      at: new Date(clock()),
-      leaseUntil: getLeaseEnd(),
-      progress: body.progress === undefined ? undefined : toRunProgress(body.progress),
-      counters: body.counters,
-      checkpoint: body.checkpoint,
-      log: body.log ?? [],
-    });
-    if (leaseUntil !== undefined && body.source) await saveSource(pool, claim, body.source);
-    return leaseUntil;
-  }
-
-  async function end(run: WorkRun, body: Exact<FinishBody>): Promise<boolean> {
-    const { counters } = body;
-    const at = new Date(clock());
-    if (body.state === 'completed')
-      return lifecycle.complete(run, { counters: counters ?? run.sliceCounters });
-    if (body.state === 'released') return lifecycle.handBack(run);
-    if (body.state === 'continue' && run.isCheckpointNew) return continueRun(pool, run, at, { counters });
-    const reason =
-      body.state === 'continue'
-        ? 'The slice ended without a new checkpoint'
-        : (body.reason ?? 'The crawl failed');
-    const isFinal = body.state === 'failed' && body.retry === false;
-    return (await lifecycle.fail(run, reason, { isFinal })) !== 'void';
-  }
-
-  return {
-    /**
-     * Claims a run that is due; waits for one if none is.
-     *
-     * @param signal - aborted when the worker is gone: a run is then left to others.
-     * @returns undefined when there is none. @throws AppError 429.
-     */
-    async claim(
-      orgId: string,
-      given: WorkRequest & { readonly waitMs: number; readonly actor: Actor },
-      signal: AbortSignal,
-    ): Promise<ClaimedWork | undefined> {
-      const until = performance.now() + given.waitMs;
-      await recordSighting({ orgId, ...given }, given.connectors, given.instances);
-      for (;;) {
-        // The waiting begins before the look, so that no run is made in between.
-        if (given.waitMs > 0 && !waiting.hasRoom(orgId)) throw tooManyWaiting();
-        const stop = new AbortController();
-        const woken = waiting.wait(orgId, until - performance.now(), AbortSignal.any([signal, stop.signal]));
-        let found: Awaited<ReturnType<typeof claimDue>>;
-        try {
-          found = await claimDue(orgId, given);
-        } catch (error) {
-          stop.abort();
-          throw error;
-        }
-        if (found) {
-          stop.abort();
-          if (signal.aborted) {
-            await lifecycle.handBack(found.run);
-            onClaimable(found.run);
-            return undefined;
-          }
-          return {
-            order: toOrder(found.run),
-            lease: found.run.lease,
-            leaseUntil: found.leaseUntil.toISOString(),
-            deadline: found.deadline.toISOString(),
-          };
-        }
-        if (!(await woken)) return undefined;
-      }
-    },
-
-    /** Renews the lease and stores what the worker reports. @throws AppError 409 `LEASE_LOST`: nothing was stored. */
-    async heartbeat(key: WorkKey, body: Exact<HeartbeatBody>): Promise<HeartbeatResult> {
-      checkCheckpoint(body.checkpoint);
-      const claim = toClaim(key, body);
-      const leaseUntil = await renew(claim, body);
-      if (leaseUntil !== undefined)
-        return {
-          leaseUntil: (leaseUntil ?? new Date(clock())).toISOString(),
-          cancelled: leaseUntil === null,
-        };
-      const run = await findWork(pool, claim);
-      if (!run) throw workNotFound();
-      checkReport(run, body);
-      throw leaseLost();
-    },
-
-    /**
-     * Ends a slice; repeating it changes nothing.
-     *
-     * @throws AppError 409 `LEASE_LOST`, also when the run was aborted; what is reported about that is kept, as in a heartbeat.
-     */
-    async finish(key: WorkKey, body: Exact<FinishBody>): Promise<FinishResult> {
-      const claim = toClaim(key, body);
-      checkCheckpoint(body.checkpoint);
-      const before = await findWork(pool, claim);
-      if (!before) throw workNotFound();
-      if (!before.isFinisher) {
-        checkReport(before, body);
-        // What is reported is kept whatever the state: a failed attempt goes on from its checkpoint.
-        if (isReport(body) && (await renew(claim, body)) === undefined) throw leaseLost();
-        if (!(await end(await findHeld(claim), body))) throw leaseLost();
-      }
-      const run = await findWork(pool, claim);
-      if (!run) throw workNotFound();
-      if (run.state === 'waiting') onClaimable(run);
-      return { state: run.state };
-    },
-  };
 }
 
-export type WorkService = ReturnType<typeof createWorkService>;
+const getLeaseEnd = ({ clock, leaseMs }: WorkContext) => new Date(clock() + leaseMs);
+
+async function claimDueRun(
+  ctx: WorkContext,
+  orgId: string,
+  { connectors, instances, worker, holder }: WorkRequest,
+) {
+  const { clock, pool, lifecycle } = ctx;
+  for (;;) {
+    const now = clock();
+    const leaseUntil = getLeaseEnd(ctx);
+    const run = await claimWork(pool, {
+      orgId,
+      connectors,
+      instances,
+      worker,
+      at: new Date(now),
+      leaseUntil,
+      lease: createLease(),
+      holder,
+    });
+    if (!run) return undefined;
+    const deadline = run.deadlineAt ?? leaseUntil;
+    if (deadline.getTime() <= now) {
+      // The worker before had vanished or gone on for too long.
+      const work = await findWork(pool, { id: run.id, orgId });
+      if (work) await lifecycle.fail(work, `Timed out after ${run.parameters.timeoutMs} ms`);
+    } else if (await lifecycle.checkClaimed(run)) return { run, leaseUntil, deadline };
+  }
+}
+
+async function findHeld({ pool }: WorkContext, claim: WorkClaim): Promise<WorkRun> {
+  const run = await findWork(pool, claim);
+  if (!run) throw workNotFound();
+  if (run.state !== 'active' || !run.isClaimant) throw leaseLost();
+  return run;
+}
+
+/** Renews the lease and stores what is reported. @returns as {@link renewWork}. */
+async function renewLease(
+  ctx: WorkContext,
+  claim: WorkClaim,
+  body: Exact<HeartbeatBody>,
+): Promise<Date | null | undefined> {
+  const { pool, clock } = ctx;
+  const leaseUntil = await renewWork(pool, claim, {
+    at: new Date(clock()),
+    leaseUntil: getLeaseEnd(ctx),
+    progress: body.progress === undefined ? undefined : toRunProgress(body.progress),
+    counters: body.counters,
+    checkpoint: body.checkpoint,
+    log: body.log ?? [],
+  });
+  if (leaseUntil !== undefined && body.source) await saveSource(pool, claim, body.source);
+  return leaseUntil;
+}
+
+async function endSlice(
+  { clock, lifecycle, pool }: WorkContext,
+  run: WorkRun,
+  body: Exact<FinishBody>,
+): Promise<boolean> {
+  const { counters } = body;
+  const at = new Date(clock());
+  if (body.state === 'completed') return lifecycle.complete(run, { counters: counters ?? run.sliceCounters });
+  if (body.state === 'released') return lifecycle.handBack(run);
+  if (body.state === 'continue' && run.isCheckpointNew) return continueRun(pool, run, at, { counters });
+  const reason =
+    body.state === 'continue'
+      ? 'The slice ended without a new checkpoint'
+      : (body.reason ?? 'The crawl failed');
+  const isFinal = body.state === 'failed' && body.retry === false;
+  return (await lifecycle.fail(run, reason, { isFinal })) !== 'void';
+}
+
+/**
+ * Claims a run that is due; waits for one if none is.
+ *
+ * @param signal - aborted when the worker is gone: a run is then left to others.
+ * @returns undefined when there is none. @throws AppError 429.
+ */
+export async function claimNextRun(
+  ctx: WorkContext,
+  orgId: string,
+  given: WorkRequest & { readonly waitMs: number; readonly actor: Actor },
+  signal: AbortSignal,
+): Promise<ClaimedWork | undefined> {
+  const { recordSighting, waiting, lifecycle, onClaimable } = ctx;
+  const until = performance.now() + given.waitMs;
+  await recordSighting({ orgId, ...given }, given.connectors, given.instances);
+  for (;;) {
+    // The waiting begins before the look, so that no run is made in between.
+    if (given.waitMs > 0 && !waiting.hasRoom(orgId)) throw tooManyWaiting();
+    const stop = new AbortController();
+    const woken = waiting.wait(orgId, until - performance.now(), AbortSignal.any([signal, stop.signal]));
+    let found: Awaited<ReturnType<typeof claimDueRun>>;
+    try {
+      found = await claimDueRun(ctx, orgId, given);
+    } catch (error) {
+      stop.abort();
+      throw error;
+    }
+    if (found) {
+      stop.abort();
+      if (signal.aborted) {
+        await lifecycle.handBack(found.run);
+        onClaimable(found.run);
+        return undefined;
+      }
+      return {
+        order: toOrder(found.run),
+        lease: found.run.lease,
+        leaseUntil: found.leaseUntil.toISOString(),
+        deadline: found.deadline.toISOString(),
+      };
+    }
+    if (!(await woken)) return undefined;
+  }
+}
+
+/** Renews the lease and stores what the worker reports. @throws AppError 409 `LEASE_LOST`: nothing was stored. */
+export async function recordHeartbeat(
+  ctx: WorkContext,
+  key: WorkKey,
+  body: Exact<HeartbeatBody>,
+): Promise<HeartbeatResult> {
+  const { clock, pool } = ctx;
+  checkCheckpoint(body.checkpoint);
+  const claim = toClaim(key, body);
+  const leaseUntil = await renewLease(ctx, claim, body);
+  if (leaseUntil !== undefined)
+    return {
+      leaseUntil: (leaseUntil ?? new Date(clock())).toISOString(),
+      cancelled: leaseUntil === null,
+    };
+  const run = await findWork(pool, claim);
+  if (!run) throw workNotFound();
+  checkReport(run, body);
+  throw leaseLost();
+}
+
+/**
+ * Ends a slice; repeating it changes nothing.
+ *
+ * @throws AppError 409 `LEASE_LOST`, also when the run was aborted; what is reported about that is kept, as in a heartbeat.
+ */
+export async function finishSlice(
+  ctx: WorkContext,
+  key: WorkKey,
+  body: Exact<FinishBody>,
+): Promise<FinishResult> {
+  const { pool, onClaimable } = ctx;
+  const claim = toClaim(key, body);
+  checkCheckpoint(body.checkpoint);
+  const before = await findWork(pool, claim);
+  if (!before) throw workNotFound();
+  if (!before.isFinisher) {
+    checkReport(before, body);
+    // What is reported is kept whatever the state: a failed attempt goes on from its checkpoint.
+    if (isReport(body) && (await renewLease(ctx, claim, body)) === undefined) throw leaseLost();
+    if (!(await endSlice(ctx, await findHeld(ctx, claim), body))) throw leaseLost();
+  }
+  const run = await findWork(pool, claim);
+  if (!run) throw workNotFound();
+  if (run.state === 'waiting') onClaimable(run);
+  return { state: run.state };
+}
