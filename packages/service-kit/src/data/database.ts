@@ -131,12 +131,19 @@ const unavailableErrno = new Set([
 const unavailableText =
   /Connection terminated|Query read timeout|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after calling end/i;
 
+/** What Prisma's adapter calls errors of a connection. A raw statement that fails with one has no code of its own. */
+// oxfmt-ignore
+const unavailableKind = new Set([
+  'ConnectionClosed', 'DatabaseNotReachable', 'SocketTimeout', 'TlsConnectionError', 'TooManyConnections', 'TransactionWriteConflict',
+]);
+
 /** Returns whether the error or one of its causes means that the database is unavailable. */
 export function isDatabaseUnavailable(thrown: unknown): boolean {
   let error: unknown = thrown;
   for (let depth = 0; depth < 5 && error !== null && typeof error === 'object'; depth += 1) {
-    const { code, message, cause, meta, originalCode, syscall } = error as {
+    const { code, kind, message, cause, meta, originalCode, syscall } = error as {
       code?: unknown;
+      kind?: unknown;
       syscall?: unknown;
       message?: unknown;
       cause?: unknown;
@@ -149,6 +156,7 @@ export function isDatabaseUnavailable(thrown: unknown): boolean {
         (unavailableSqlState.test(candidate) || unavailableErrno.has(candidate))
       )
         return true;
+    if (typeof kind === 'string' && unavailableKind.has(kind)) return true;
     // A missing socket file; any other missing file has nothing to do with the database.
     if (code === 'ENOENT' && syscall === 'connect') return true;
     if (typeof message === 'string' && unavailableText.test(message)) return true;
