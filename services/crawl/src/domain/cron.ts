@@ -23,14 +23,6 @@ export function toCron(config: RecurringConfig): string {
   return `${minute} ${hour} * * ${[...new Set(config.daysOfWeek)].toSorted((a, b) => a - b).join(',')}`;
 }
 
-/** The times of a cron expression. */
-export interface CronRecurrence {
-  readonly cron: string;
-  readonly timezone: string;
-  /** The jitter, fixed for the schedule: every time is later by this many milliseconds. */
-  readonly offsetMs: number;
-}
-
 const MINUTE_MS = 60_000;
 const MINUTES_AN_HOUR = 60;
 const HOURS_A_DAY = 24;
