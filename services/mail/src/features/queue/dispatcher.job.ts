@@ -57,10 +57,10 @@ export function createDispatcher(deps: {
     perOrganisation: deps.connectionsPerOrganisation,
     maxSilent: Math.ceil(maxInFlight * SILENT_PART),
     clock,
-    onFreed: (isNews) => {
+    onFreed: (hasRoomAgain) => {
       // Mails are left in the queue by organisations without room, by a replica without room, and by a claim in progress, which
       // does not know of the slot.
-      if (isNews || isClaiming || inFlight.size >= shared) wake();
+      if (hasRoomAgain || isClaiming || inFlight.size >= shared) wake();
     },
   });
 
@@ -71,7 +71,7 @@ export function createDispatcher(deps: {
   }
 
   /** An attempt that ended before a server was asked says nothing about it. */
-  function noteAnswer(orgId: string, { state, problem }: AttemptEnd): void {
+  function recordAnswer(orgId: string, { state, problem }: AttemptEnd): void {
     if (state === 'sent' || problem?.reply !== undefined) slots.setAnswering(orgId, true);
     else if (problem && isServerSilent(problem)) slots.setAnswering(orgId, false);
   }
@@ -85,7 +85,7 @@ export function createDispatcher(deps: {
           await journal.begin(mail);
         },
       });
-      noteAnswer(mail.orgId, end);
+      recordAnswer(mail.orgId, end);
       await journal.end(end);
     } catch (error) {
       log.error({ err: error, mail: mail.id }, 'Failed to process a mail; will retry');

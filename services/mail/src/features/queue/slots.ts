@@ -31,8 +31,8 @@ export function createSlots(options: {
   /** The most queued mails at once, besides codes, of all organisations together whose servers do not answer. */
   readonly maxSilent: number;
   readonly clock: Clock;
-  /** Called when a slot was freed. @param isNews - its organisation had no room for queued mails before, and has some now. */
-  readonly onFreed: (isNews: boolean) => void;
+  /** Called when a slot was freed. @param hasRoomAgain - whether its organisation had no room for queued mails before, and has some now. */
+  readonly onFreed: (hasRoomAgain: boolean) => void;
 }) {
   const { perOrganisation, maxSilent, clock, onFreed } = options;
   /** Of an organisation with nothing in progress, whose server answers. */
@@ -106,7 +106,7 @@ export function createSlots(options: {
       return new Map(named.map((orgId) => [orgId, getRoom(orgId, silentLimit)]));
     },
 
-    /** Takes note of whether the server of an organisation answered an attempt. */
+    /** Records whether the server of an organisation answered an attempt. */
     setAnswering(orgId: string, isAnswering: boolean): void {
       const wasSilent = silent.delete(orgId);
       if (!isAnswering) silent.set(orgId, clock());
