@@ -61,15 +61,15 @@ describeWith('chromium', 'the screens of crawls', () => {
     const cron = page.getByRole('textbox', { name: 'Cron expression' });
     await cron.fill('99 * * * *');
     await page
-      .getByText(/expected range 0-59/)
+      .getByText(/ranges and steps from 0 to 59/)
       .first()
       .waitFor();
     await page.getByRole('button', { name: 'Save schedule' }).click();
     const field = page.locator('.field').filter({ has: cron });
-    await field.getByText(/expected range 0-59/).waitFor();
+    await field.getByText(/ranges and steps from 0 to 59/).waitFor();
     expect(await cron.getAttribute('aria-invalid')).toBe('true');
     await waitForFocusIn(cron);
-    expect(await page.getByRole('alert').getByText('expected range').count()).toBe(0);
+    expect(await page.getByRole('alert').getByText('ranges and steps').count()).toBe(0);
     await cron.fill('30 2 * *');
     await page.getByRole('button', { name: 'Save schedule' }).click();
     await field.getByText('It has five fields').waitFor();

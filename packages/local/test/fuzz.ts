@@ -21,10 +21,10 @@ const CHECKS = [
 const METHOD_CHECKS = ['unsupported_method', 'allow_header_conformance'];
 
 /**
- * All operations take some minutes. A run takes a third, whose resources are those of neighbouring paths, and another one
- * each day; `FUZZ=all` takes all, and `FUZZ=0` to `2` one of them.
+ * All operations take a quarter of an hour. A run takes an eighth, whose resources are those of neighbouring paths, and another
+ * one each day; `FUZZ=all` takes all, and `FUZZ=0` to `7` one of them.
  */
-const PARTS = 3;
+const PARTS = 8;
 const DAY_MS = 86_400_000;
 
 interface Operation {
