@@ -52,6 +52,10 @@ test('is sound when each thing was done once', () => {
   expect(Object.values(reckoning).flatMap(({ lost, doubled }) => [...lost, ...doubled])).toEqual([]);
 });
 
+test('is not settled while an event was read whose run completed after the runs were read', () => {
+  expect(isSettled(responses(), found({ feed: events('now', 'tick', 'next') }))).toBe(false);
+});
+
 // oxfmt-ignore
 test.each<[string, 'lost' | 'doubled', Partial<Found>, Partial<Responses>?]>([
   ['a token that is not stored', 'lost', { tokens: [] }],

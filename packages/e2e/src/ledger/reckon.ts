@@ -32,10 +32,18 @@ export function reckon(responses: Responses, found: Found): Reckoning {
   };
 }
 
-/** Returns whether nothing is left that will still be done: the ledger waits for this before it reckons. */
-export const isSettled = (responses: Responses, found: Found): boolean =>
-  found.runs.every(({ outcome }) => FINAL_RUNS.includes(outcome)) &&
-  Object.values(reckon(responses, found)).every(({ lost }) => lost.length === 0);
+/**
+ * Returns whether nothing is left that will still be done: the ledger waits for this before it reckons. Schedules go on, so a
+ * run may have completed after the runs were read and before their events were: then both are read again.
+ */
+export function isSettled(responses: Responses, found: Found): boolean {
+  const { events, ...others } = reckon(responses, found);
+  return (
+    found.runs.every(({ outcome }) => FINAL_RUNS.includes(outcome)) &&
+    [events, ...Object.values(others)].every(({ lost }) => lost.length === 0) &&
+    events.doubled.length === 0
+  );
+}
 
 function collect() {
   const lost: string[] = [];
