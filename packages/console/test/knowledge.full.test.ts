@@ -48,7 +48,7 @@ describeWith('chromium', 'the knowledge of an organisation', () => {
       newestAt: new Date().toISOString(),
     };
     await call('POST', `${CRAWLS}/work/${runId}/finish`, { lease, state: 'completed', source });
-  }, 180_000);
+  });
   afterAll(async () => {
     await wiki?.close();
   });

@@ -103,7 +103,7 @@ describeWith('chromium', 'what people ask of the console', () => {
       const page = await using.open('/', { as: person });
       await page.evaluate(`localStorage.setItem('console.start.${user.id}', 'token call crawl event mail')`);
     }
-  }, 180_000);
+  });
   afterAll(async () => {
     await wiki?.close();
   });

@@ -161,7 +161,7 @@ describeWith('chromium', 'every screen', () => {
     detailPaths.push(`/organisation/mcp-servers/${server.id}`, `/crawls/connectors/wiki_1:${'w'.repeat(40)}`);
     const { application } = await call<{ application: { clientId: string } }>('POST', APPLICATIONS, appFields(LONG_WORD, scopes));
     await connectApp(await using.open('/account/apps'), { url, clientId: application.clientId, scopes });
-  }, 60_000); // oxfmt-ignore
+  }); // oxfmt-ignore
 
   /** Finds a page that scrolls sideways, and rows that do not end in it. */
   async function findOverflow(page: Page): Promise<string[]> {

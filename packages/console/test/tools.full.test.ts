@@ -19,7 +19,7 @@ describeWith('chromium', 'the tools of an organisation', () => {
     });
     serverId = server.id;
     await call('POST', `${SERVERS}/${serverId}/refresh`);
-  }, 180_000);
+  });
   afterAll(async () => {
     await wiki?.close();
   });

@@ -185,7 +185,7 @@ test('the valid requests have every parameter and every field of the document', 
 test('the document refuses exactly what the service refuses for its content', async () => {
   for (const request of requests) expect([request, (await send(request)).status]).not.toEqual([request, 400]);
   expect(await findDisagreements(document, requests, send)).toEqual([]);
-}, 240_000);
+});
 
 /* The document says in words what no schema can. */
 const toPreview = (scheduleConfig: object): DocumentedRequest => ({

@@ -134,7 +134,7 @@ describe('the Compose file, brought up', () => {
 
   test('does the main job', async () => {
     expect(await doMainJob(session)).toEqual(MAIN_JOB_DONE);
-  }, 300_000);
+  });
 
   const sql = (statement: string) =>
     project.compose('exec', '-T', 'postgres', 'psql', '-U', 'postgres', '-tAc', statement);
@@ -151,7 +151,7 @@ describe('the Compose file, brought up', () => {
     const token = await session.login();
     expect((await sql(`select datname from pg_database where datname = 'mail'`)).trim()).toBe('mail');
     expect((await session.call('GET', '/mail/records', { token })).status).toBe(200);
-  }, 300_000);
+  });
 
   test('reports a database volume that belongs to other secrets', async () => {
     await sql(`alter role postgres password 'another'`);
@@ -183,7 +183,7 @@ describe('the Compose file of a release, without a clone', () => {
   test('comes up and does the main job', async () => {
     await project.compose('up', '--detach');
     expect(await doMainJob(session)).toEqual(MAIN_JOB_DONE);
-  }, 300_000);
+  });
 
   test('a backup is restored into an empty installation: its tokens are good, and the feed starts over', async () => {
     const { call } = session;
@@ -204,14 +204,14 @@ describe('the Compose file of a release, without a clone', () => {
     const isAccepted = async () => (await call('GET', '/crawlingManager/stats', { token })).status === 200;
     await waitFor(isAccepted, { what: 'the token of the backup' });
     expect((await call('GET', `/crawlingManager/events?after=${nextCursor}`, { token })).status).toBe(410);
-  }, 300_000);
+  });
 
   test('OPS-14 the keys of the backup open what organisations have stored: servers, endpoints, destinations, credentials', async () => {
     const { identity, crawl } = await reencrypt(project, session);
     for (const values of ['SMTP secrets', 'destination secrets', 'own credentials at MCP servers'])
       expect(identity).toMatch(new RegExp(`^${values}: 1 re-encrypted$`, 'm'));
     expect(crawl).toMatch(/^endpoint secrets: 1 re-encrypted$/m);
-  }, 300_000);
+  });
 
   test('an upgrade backs up, starts the images of the newer file, and keeps what was stored', async () => {
     const body = { name: 'older', scopes: ['user:read'] };
@@ -239,5 +239,5 @@ describe('the Compose file of a release, without a clone', () => {
     expect((await session.call('GET', '/users/me', { token })).status).toBe(200);
     const images = await project.compose('ps', '--format', '{{.Image}}');
     for (const { name } of SERVICES) expect(images).toContain(`platform/${name}:${TEST_VERSION}-newer\n`);
-  }, 300_000);
+  });
 });

@@ -118,7 +118,7 @@ test('the programs of the npm packages compile in strict mode', () => {
       writeFileSync(join(folder, `${npmName(one)}-${index + 1}.mts`), code);
   }
   expect(compile(npmPaths)).toBe('');
-}, 60_000);
+});
 
 test('the samples of the packages compile', () => {
   for (const name of Object.keys(placeholders)) {
@@ -128,4 +128,4 @@ test('the samples of the packages compile', () => {
       writeFileSync(join(folder, `${name}-${index + 1}.mts`), complete(name, code));
   }
   expect(compile({ '@platform/*': [join(root, 'packages/*/dist/index.d.ts')] })).toBe('');
-}, 60_000);
+});

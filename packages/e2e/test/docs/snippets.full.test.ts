@@ -82,4 +82,4 @@ test('API-35 every snippet of the documents has a language, and can be read by w
     return fault === '' ? [] : [`${place}: ${fault}`];
   });
   expect(faults).toEqual([]);
-}, 180_000);
+});

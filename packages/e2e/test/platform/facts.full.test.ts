@@ -129,7 +129,7 @@ beforeAll(async () => {
   mailToken = body.token.accessToken as string;
   const monthly = { scheduleConfig: { scheduleType: 'monthly', dayOfMonth: 1, hour: 0, minute: 0 } };
   for (const connector of CONNECTORS) await call('crawl', 'POST', `${CRAWL}/${connector}/schedule`, monthly);
-}, 180_000);
+});
 
 afterAll(async () => {
   await Promise.all([...replicas.values()].map((replica) => replica.kill()));

@@ -123,7 +123,7 @@ describeWith('own-redis', 'two replicas of crawl', () => {
     session = (await call('/api/v1/auth/login', ADMIN)).body.accessToken;
     crawlDb = openPool('crawl');
     knowledgeDb = openPool(KNOWLEDGE);
-  }, 180_000);
+  });
 
   afterAll(async () => {
     for (const child of children) child.kill('SIGKILL');

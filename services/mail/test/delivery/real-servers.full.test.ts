@@ -204,7 +204,7 @@ describeWith('mail-servers', 'mails to real servers', () => {
         fromEmail: 'noreply@corp.example',
         tls: 'none',
       });
-    }, 60_000);
+    });
     afterAll(async () => {
       await mail.close();
       await server.stop();

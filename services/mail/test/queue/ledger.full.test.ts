@@ -186,4 +186,4 @@ test('nothing that was accepted is lost, nothing is doubled unless its row says 
   await Promise.all(replicas.map((replica) => replica.stop()));
   await db.end();
   await database.drop();
-}, 600_000);
+});

@@ -111,7 +111,7 @@ test('EVT-15, EVT-20 the AI SDK lists, subscribes, receives, refreshes and unsub
     await client.close();
     await receiver.close();
   }
-}, 120_000); // oxfmt-ignore
+}); // oxfmt-ignore
 
 test('EVT-32 the receiver of the page about events for agents works as it is written', async () => {
   const page = await readFile(
@@ -144,7 +144,7 @@ test('EVT-32 the receiver of the page about events for agents works as it is wri
     receiver.kill();
     await exited;
   }
-}, 90_000);
+});
 
 /** The names of what a request has, as far as the protocol prescribes them. */
 const toForm = ({ headers, body }: Received) => ({
@@ -187,5 +187,5 @@ describeWith('python-mcp', 'mcp-webhook-events', () => {
     const { body } = await agent.subscribe(EVENT, `${receiver.url}/broken`);
     expect({ code: body.error.code, reason: body.error.data.reason }).toEqual(theirs.refused);
     await rm(folder, { recursive: true });
-  }, 180_000);
+  });
 }); // oxfmt-ignore

@@ -57,4 +57,4 @@ test('EVT-19 a replica that is killed loses no event: the next one sends what wa
     await db.end();
     await database.drop();
   }
-}, 120_000); // oxfmt-ignore
+}); // oxfmt-ignore

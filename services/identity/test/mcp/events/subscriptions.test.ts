@@ -83,7 +83,7 @@ test('EVT-16 nothing is stored, and nothing sent, where the challenge fails', as
   }
   expect(getError(await agent.subscribe(COMPLETED, 'http://127.0.0.1:9/'))).toEqual([200, -32_015, { reason: 'connection_refused' }]);
   expect(await countStored()).toBe(0);
-}, 60_000); // oxfmt-ignore
+}); // oxfmt-ignore
 
 test('EVT-16 what does not fit is refused before anything is sent', async () => {
   const [agent, receiver] = [await createAgent(), await startEventReceiver()];
@@ -161,7 +161,7 @@ test('EVT-20 a subscription that is refreshed at its end, while what has ended i
     expect(await countStored()).toBe(1);
   }
   await receiver.received(await crawl.endRun(orgId, 'wiki_1'));
-}, 60_000); // oxfmt-ignore
+}); // oxfmt-ignore
 
 test('EVT-26 a subscription begins with what happened within maxAgeMs, where its cursor is older', async () => {
   const [agent, all, recent] = [await createAgent(), await startEventReceiver(), await startEventReceiver()];
@@ -204,7 +204,7 @@ test('EVT-22 a receiver that accepts nothing for five days ends its subscription
     `select reason from audit_entries where action = 'event_subscription.ended' order by id desc limit 1`,
   );
   expect(rows).toEqual([{ reason: 'failing' }]);
-}, 60_000); // oxfmt-ignore
+}); // oxfmt-ignore
 
 test('EVT-22 unsubscribing ends a subscription, and an unknown one is an error', async () => {
   const [agent, receiver] = [await createAgent(), await startEventReceiver()];
@@ -245,7 +245,7 @@ test('EVT-19 events come in order, one after the other, also after some were ref
   await waitFor(() => receiver.ids().length >= ids.length, { what: 'the events', patienceMs: 60_000 });
   expect(receiver.ids()).toEqual(ids);
   expect(new Set(receiver.refused().map((request) => toEvent(request).eventId))).toEqual(new Set(ids.slice(0, 1)));
-}, 90_000); // oxfmt-ignore
+}); // oxfmt-ignore
 
 test('EVT-19 an event that is refused for good is passed over, and one that is too large at once', async () => {
   const [agent, receiver] = [await createAgent(), await startEventReceiver()];
@@ -273,7 +273,7 @@ test('EVT-19 an event that is refused for good is passed over, and one that is t
   expect(receiver.ids()).toEqual([last]);
   const refused = receiver.refused().map((request) => toEvent(request).data['failures']);
   expect([refused.filter((failures) => failures === 1).length, refused.filter((failures) => failures === 2).length]).toEqual([1, 8]);
-}, 120_000); // oxfmt-ignore
+}); // oxfmt-ignore
 
 test('EVT-17 a subscription with a cursor begins there, and says when something is missing', async () => {
   const [agent, receiver] = [await createAgent(), await startEventReceiver()];

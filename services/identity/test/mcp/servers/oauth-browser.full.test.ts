@@ -73,5 +73,5 @@ describeWith('chromium', 'the sign-in at a mounted server in a browser', () => {
     expect(JSON.parse(await ada.agent.getText())).toMatchObject({ caller: { sub: 'ada' } });
     expect(faults).toEqual([]);
     await context.close();
-  }, 120_000);
+  });
 });

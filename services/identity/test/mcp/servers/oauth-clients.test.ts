@@ -30,4 +30,4 @@ test('MCP-67 an authorization server that reads client id metadata documents is 
   } finally {
     await upstream.close();
   }
-}, 60_000);
+});

@@ -96,5 +96,5 @@ describeWith('python-mcp', 'servers of Python at which people sign in', () => {
     } finally {
       await stop();
     }
-  }, 120_000);
+  });
 }); // oxfmt-ignore

@@ -46,7 +46,7 @@ test('MCP-66 an authorization server that never answers holds up nobody whose to
   // The others are still waiting.
   expect(answered).toBeLessThan(12);
   for (const text of await texts) expect(text).toMatch(LIMITED);
-}, 120_000);
+});
 
 test('MCP-66 an authorization server that fails in a row is asked now and then only, until it answers again', async () => {
   const person = await createSignedIn('ada');
@@ -59,7 +59,7 @@ test('MCP-66 an authorization server that fails in a row is asked now and then o
   expect(await person.agent.getText()).toContain(BUSY);
   identity.advance(6_000);
   expect(await person.agent.getText()).toContain('ada');
-}, 120_000);
+});
 
 test('MCP-66 an account that has to sign in again stops nobody from renewing', async () => {
   const [ada, ben] = [await createSignedIn('ada'), await createSignedIn('ben')];
@@ -68,4 +68,4 @@ test('MCP-66 an account that has to sign in again stops nobody from renewing', a
   for (let count = 0; count < 8; count += 1)
     expect(await ada.agent.getText()).toContain('does not accept your account there any more');
   expect(await ben.agent.getText()).toContain('ben');
-}, 120_000);
+});

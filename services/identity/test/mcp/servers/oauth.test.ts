@@ -68,7 +68,7 @@ test('MCP-58 a member signs in once at the server, and is called as the person t
   const own = await identity.call('GET', `/api/v1/mcp-servers/${id}/my-credential`, { token: ada.session });
   for (const token of [tokens.access_token, tokens.refresh_token ?? '?'])
     for (const text of [dump, identity.logged(), own.text]) expect(text).not.toContain(token);
-}, 30_000); // oxfmt-ignore
+}); // oxfmt-ignore
 
 test('MCP-59 an answer counts once, and in the session that began the sign-in alone', async () => {
   const id = await mount();
@@ -130,7 +130,7 @@ test('MCP-60 tokens are renewed before they expire, once for all calls at all re
   } finally {
     await replica.close();
   }
-}, 60_000);
+});
 
 test('MCP-60 a call that is answered with 401 is sent again once with renewed tokens', async () => {
   const id = await mount();
@@ -267,7 +267,7 @@ test.each([
   await waitFor(() => refuses(tokens.access_token), { what: 'the revocation', patienceMs: 30_000 });
   await waitFor(async () => (await countWaiting(id)) === 0, { what: 'the end of the job', patienceMs: 30_000 });
   for (const token of [tokens.access_token, tokens.refresh_token ?? '?']) expect(identity.logged()).not.toContain(token);
-}, 40_000); // oxfmt-ignore
+}); // oxfmt-ignore
 
 test('MCP-65 tokens that nobody can revoke are given up after a day', async () => {
   const id = await mount();
@@ -281,7 +281,7 @@ test('MCP-65 tokens that nobody can revoke are given up after a day', async () =
   );
   await waitFor(async () => (await countWaiting(id)) === 0, { what: 'the end', patienceMs: 30_000 });
   expect(identity.logged()).toContain('gave up revoking tokens');
-}, 40_000); // oxfmt-ignore
+}); // oxfmt-ignore
 
 test('MCP-64 an administrator can give the client, which belongs to one authorization server', async () => {
   const id = await mount({ ...givenClient, scope: 'read' });

@@ -74,4 +74,4 @@ test('MCP-53 1,000 mixed calls of 20 people over a process that is killed: no an
     await upstream.close();
     await database.drop();
   }
-}, 300_000);
+});

@@ -260,7 +260,7 @@ test('MCP-53 mixed calls of 20 people: each answer is that of the identity which
   expect(mixed).toBe(0);
   // A session for each secret, and not for each call.
   expect(server.countSessions() - before).toBeLessThanOrEqual(20 + 3);
-}, 60_000);
+});
 
 test('MCP-54 a credential ends at once: by its member, an administrator, another origin or kind, and the removal of either', async () => {
   const id = await mount();
@@ -296,7 +296,7 @@ test('MCP-54 a credential ends at once: by its member, an administrator, another
     `select detail ->> 'disconnected' as disconnected from audit_entries where subject_id = $1 and detail ? 'disconnected' order by id`, [id],
   );
   expect(rows).toEqual([{ disconnected: '1' }, { disconnected: '1' }]);
-}, 30_000); // oxfmt-ignore
+}); // oxfmt-ignore
 
 test('MCP-55 a refused credential is noted once, its member is told, and the others are not stopped by it', async () => {
   const refused = new Set(['old']);

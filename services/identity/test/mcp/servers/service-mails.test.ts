@@ -52,7 +52,7 @@ test('MAIL-45 a member whose account a server refuses is mailed once, with the w
   await ada.connect('old');
   await ada.agent.getText();
   await platform.mailTo(ada.email, subject, 2);
-}, 150_000);
+});
 
 test('MAIL-46 people who may use a server and are not connected are asked to connect, each once a week', async () => {
   const group = await identity.call('POST', '/api/v1/groups', { token: session, body: { name: 'Research' } });
@@ -84,7 +84,7 @@ test('MAIL-46 people who may use a server and are not connected are asked to con
     `select detail from audit_entries where action = 'mcp_credential.asked_for' order by id`,
   );
   expect(rows).toEqual([1, 2].map(() => ({ detail: { server: 'wiki', asked: '1' } })));
-}, 150_000); // oxfmt-ignore
+}); // oxfmt-ignore
 
 test('MAIL-46 nobody is asked to connect to a server without own credentials, or of another organisation, or without SMTP', async () => {
   const token = await identity.login();
