@@ -12,6 +12,7 @@ import { ROOT, SetupError, toolEnv } from '../config/setup.mjs';
 import { toFixedOptions } from './chart.mjs';
 
 export const SERVICES = ['identity', 'mail', 'crawl'];
+/** No machine has to run what it builds for another: the Dockerfiles build on the machine's own platform. */
 const PLATFORMS = ['linux/amd64', 'linux/arm64'];
 /** The sizes of the last release's images, in bytes, by service and platform. */
 const SIZES = 'packages/release/image-sizes.json';
@@ -32,21 +33,6 @@ export async function runTool(tool, args, options) {
     if (error.code === 'ENOENT') throw new SetupError(`There is no ${tool} on the PATH. ${HINTS[tool]}`);
     throw new SetupError(`${tool} ${args[0]} failed:\n${error.stderr || error.message}`);
   }
-}
-
-/** @returns {Promise<string[]>} the `PLATFORMS` that the builder in use can make */
-async function findPlatforms() {
-  const about = await runTool('docker', ['buildx', 'inspect', '--bootstrap']);
-  const found = about
-    .split('\n')
-    .filter((line) => line.trim().startsWith('Platforms:'))
-    .flatMap((line) => line.slice(line.indexOf(':') + 1).split(','))
-    // A star marks what somebody has chosen; variants such as linux/amd64/v2 are the same platform.
-    .map((platform) => platform.replaceAll('*', '').trim());
-  const platforms = PLATFORMS.filter((platform) => found.includes(platform));
-  if (platforms.length === 0)
-    throw new SetupError(`The builder of docker buildx makes none of ${PLATFORMS.join(', ')}.`);
-  return platforms;
 }
 
 /** Writes an archive that `docker load` reads: that of `docker save`, but for the times in it. */
@@ -127,14 +113,13 @@ export async function assertSizes(sizes, isRenewing, file = join(ROOT, SIZES)) {
 /**
  * @param {{version: string, images: string, commit: string, source?: string, seconds: string, folder: string, isRenewing: boolean, note: (detail: string) => void}} about
  *   `images` is what the names of the images begin with, `isRenewing` whether their sizes become those of the last release
- * @returns {Promise<{artefacts: object[], missing: string[]}>} `missing` are the platforms that the builder cannot make
+ * @returns {Promise<object[]>} the artefacts
  */
 export async function buildImages({ version, images, commit, source, seconds, folder, isRenewing, note }) {
-  const platforms = await findPlatforms();
   await mkdir(join(folder, 'images'), { recursive: true });
   const artefacts = [];
   const sizes = [];
-  for (const platform of platforms) {
+  for (const platform of PLATFORMS) {
     note(`building for ${platform}`);
     const env = {
       ...toolEnv(),
@@ -169,5 +154,5 @@ export async function buildImages({ version, images, commit, source, seconds, fo
     }
   }
   await assertSizes(sizes, isRenewing);
-  return { artefacts, missing: PLATFORMS.filter((platform) => !platforms.includes(platform)) };
+  return artefacts;
 }

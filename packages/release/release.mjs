@@ -152,7 +152,6 @@ await runMain(async () => {
   const folder = await mkdtemp(join(dirname(output), `.${basename(output)}-`));
   try {
     const artefacts = [];
-    const missing = [];
     // All at once: most of each is the start of programs that use one core.
     await showStep('Packing npm packages, the wheel for Python, the chart', async (note) => {
       const [made, ...others] = await Promise.all([
@@ -170,9 +169,7 @@ await runMain(async () => {
       await showStep('Building the images', async (note) => {
         const isRenewing = options['update-image-sizes'];
         const about = { version, images, commit, source, seconds, folder, isRenewing, note };
-        const made = await buildImages(about);
-        artefacts.push(...made.artefacts);
-        missing.push(...made.missing);
+        artefacts.push(...(await buildImages(about)));
       });
     const files = await Promise.all(artefacts.map((artefact) => describeFile(folder, artefact)));
     const manifest = {
@@ -191,10 +188,6 @@ await runMain(async () => {
       const size = imageBytes ? `, ${(imageBytes / 1_000_000).toFixed(1)} MB as an image` : '';
       process.stdout.write(`${file.padEnd(50)} ${(bytes / 1_000).toFixed(1).padStart(8)} kB${size}\n`);
     }
-    if (missing.length > 0)
-      process.stdout.write(
-        `\nNo images for ${missing.join(', ')}: the builder of docker buildx cannot make them.\n`,
-      );
     if (options['without-images']) process.stdout.write('\nNo images: --without-images.\n');
     process.stdout.write(`\nWritten to ${output}. Check it with: sha256sum --check SHA256SUMS\n`);
   } finally {
