@@ -12,7 +12,7 @@ import { ROOT, SetupError, toolEnv } from '../config/setup.mjs';
 import { toFixedOptions } from './chart.mjs';
 
 export const SERVICES = ['identity', 'mail', 'crawl'];
-/** No machine has to run what it builds for another: the Dockerfiles build on the machine's own platform. */
+/** Any machine can make both: the Dockerfiles build on the builder's platform, so nothing is emulated. */
 const PLATFORMS = ['linux/amd64', 'linux/arm64'];
 /** The sizes of the last release's images, in bytes, by service and platform. */
 const SIZES = 'packages/release/image-sizes.json';
